@@ -1,0 +1,1 @@
+//! The stack, virtual fans, the payment simulator and the rehearsal.

@@ -1,0 +1,1 @@
+//! The rules of the edge, without I/O.

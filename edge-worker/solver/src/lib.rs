@@ -1,0 +1,1 @@
+//! The proof-of-work search loop for browsers.

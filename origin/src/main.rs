@@ -1,0 +1,2 @@
+//! The booking service, as a program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Tokens, challenges and proofs that both sides of Fairgate sign or check.
