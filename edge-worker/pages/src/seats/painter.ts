@@ -1,0 +1,180 @@
+// Paints the map: sections always, seats as specks from afar and as shapes from near, names where
+// there is room. One pass over typed arrays; what is out of sight is skipped.
+
+import { number, t } from "../i18n/language";
+import { AVAILABLE, type Availability } from "./availability";
+import type { Choice } from "./choice";
+import { type Filter, matches } from "./filter";
+import type { Plan, Section } from "./plan";
+import { categoryColour, type Palette, readPalette, Sprites } from "./sprites";
+import type { Viewport } from "./viewport";
+
+/** Distance of neighbours on screen, in CSS pixels, from which seats are shapes / can be chosen / carry numbers. */
+export const SHAPES_FROM_PX = 5;
+export const CHOOSE_FROM_PX = 15;
+const NUMBERS_FROM_PX = 30;
+const SECTION_NAMES_UNTIL_PX = 13;
+
+export class Painter {
+  #sprites = new Sprites(readPalette());
+  readonly #pen: CanvasRenderingContext2D;
+
+  constructor(
+    canvas: HTMLCanvasElement, private readonly plan: Plan,
+    private readonly availability: Availability, private readonly choice: Choice,
+  ) {
+    this.#pen = canvas.getContext("2d", { alpha: false })!;
+  }
+
+  /** After a change of the colour scheme. */
+  reloadPalette(): void {
+    this.#sprites = new Sprites(readPalette());
+  }
+
+  paint(view: Viewport, filter: Filter, ratio: number, hovered: number | null): void {
+    const pen = this.#pen;
+    const palette = this.#sprites.palette;
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.fillStyle = palette.map;
+    pen.fillRect(0, 0, view.width, view.height);
+    const step = this.plan.spacing * view.scale;
+    for (const section of this.plan.sections) {
+      if (!visible(section, view)) continue;
+      this.#ground(section, view, palette);
+      if (step < SHAPES_FROM_PX) this.#specks(section, view, filter, step);
+      else this.#shapes(section, view, filter, step, ratio);
+    }
+    if (step >= CHOOSE_FROM_PX) this.#rowNames(view, step, palette);
+    if (hovered !== null && step >= CHOOSE_FROM_PX) this.#ring(hovered, view, step, palette);
+    if (step < SECTION_NAMES_UNTIL_PX) {
+      for (const section of this.plan.sections) if (visible(section, view)) this.#sectionName(section, view, palette);
+    }
+  }
+
+  #ground(section: Section, view: Viewport, palette: Palette): void {
+    const pen = this.#pen;
+    pen.beginPath();
+    for (let i = 0; i < section.hull.length; i += 2) {
+      const [x, y] = [view.x(section.hull[i]!), view.y(section.hull[i + 1]!)];
+      if (i === 0) pen.moveTo(x, y);
+      else pen.lineTo(x, y);
+    }
+    pen.closePath();
+    pen.fillStyle = palette.section;
+    pen.strokeStyle = palette.line;
+    pen.lineWidth = 1;
+    pen.fill();
+    pen.stroke();
+  }
+
+  /** Specks of one or two pixels, one path a colour. */
+  #specks(section: Section, view: Viewport, filter: Filter, step: number): void {
+    const pen = this.#pen;
+    const palette = this.#sprites.palette;
+    const size = Math.max(0.8, step * 0.72);
+    const paths = new Map<string, number[]>();
+    for (const seat of section.seats) {
+      const free = this.choice.isFree(seat) && matches(this.plan, filter, seat);
+      const colour = this.choice.has(seat) ? palette.mine : free ? categoryColour(palette, this.plan.category[seat]!) : palette.off;
+      const path = paths.get(colour);
+      if (path === undefined) paths.set(colour, [seat]);
+      else path.push(seat);
+    }
+    for (const [colour, seats] of paths) {
+      pen.fillStyle = colour;
+      const side = colour === palette.mine ? Math.max(4, size * 1.5) : colour === palette.off ? size * 0.6 : size;
+      for (const seat of seats) {
+        pen.fillRect(view.x(this.plan.x[seat]!) - side / 2, view.y(this.plan.y[seat]!) - side / 2, side, side);
+      }
+    }
+  }
+
+  #shapes(section: Section, view: Viewport, filter: Filter, step: number, ratio: number): void {
+    const pen = this.#pen;
+    // Half a device pixel is close enough, and keeps the number of sprites small while zooming.
+    const radius = Math.round(step * 0.42 * ratio * 2) / 2;
+    const numbers = step >= NUMBERS_FROM_PX;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.font = `600 ${Math.round(step * 0.32)}px system-ui, sans-serif`;
+    for (const seat of section.seats) {
+      const x = view.x(this.plan.x[seat]!);
+      const y = view.y(this.plan.y[seat]!);
+      if (x < -step || y < -step || x > view.width + step || y > view.height + step) continue;
+      const chosen = this.choice.has(seat);
+      const status = this.choice.isFree(seat) ? AVAILABLE : this.availability.status[seat]!;
+      const flags = this.plan.flags[seat]!;
+      const sprite = this.#sprites.get({ category: this.plan.category[seat]!, status, flags, chosen }, radius);
+      const side = sprite.width / ratio;
+      const dim = !chosen && !matches(this.plan, filter, seat);
+      if (dim) pen.globalAlpha = 0.22;
+      pen.drawImage(sprite, x - side / 2, y - side / 2, side, side);
+      if (numbers && status === AVAILABLE && !chosen && flags === 0) {
+        pen.fillStyle = this.#sprites.palette.onCategory;
+        pen.fillText(this.plan.numbers[seat]!, x, y);
+      }
+      if (dim) pen.globalAlpha = 1;
+    }
+  }
+
+  /** A row's name beyond its first seat, in line with the row. */
+  #rowNames(view: Viewport, step: number, palette: Palette): void {
+    const pen = this.#pen;
+    pen.fillStyle = palette.muted;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.font = `600 ${Math.min(16, Math.round(step * 0.5))}px system-ui, sans-serif`;
+    for (const row of this.plan.rows) {
+      const first = row.seats[0]!;
+      const second = row.seats[1] ?? first;
+      const x = view.x(this.plan.x[first]! * 2 - this.plan.x[second]!);
+      const y = view.y(this.plan.y[first]! * 2 - this.plan.y[second]!);
+      if (x < -20 || y < -20 || x > view.width + 20 || y > view.height + 20) continue;
+      pen.fillText(row.name, x, y);
+    }
+  }
+
+  #ring(seat: number, view: Viewport, step: number, palette: Palette): void {
+    const pen = this.#pen;
+    pen.beginPath();
+    pen.arc(view.x(this.plan.x[seat]!), view.y(this.plan.y[seat]!), step * 0.56, 0, 2 * Math.PI);
+    pen.strokeStyle = palette.ink;
+    pen.lineWidth = 2;
+    pen.stroke();
+  }
+
+  #sectionName(section: Section, view: Viewport, palette: Palette): void {
+    const pen = this.#pen;
+    const free = this.availability.countAvailable(section.seats);
+    const lines = [section.name, number(free)];
+    const label = t("seats.sectionFree", { n: free });
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.font = "600 13px system-ui, sans-serif";
+    if (view.width >= 640) lines[1] = label;
+    const width = Math.max(...lines.map((line) => pen.measureText(line).width)) + 18;
+    const x = clampTo(view.x((section.box.left + section.box.right) / 2), width / 2 + 4, view.width - width / 2 - 4);
+    const y = clampTo(view.y((section.box.top + section.box.bottom) / 2), 26, view.height - 26);
+    pen.fillStyle = palette.map;
+    pen.strokeStyle = palette.line;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.rect(x - width / 2, y - 21, width, 42);
+    pen.fill();
+    pen.stroke();
+    pen.fillStyle = palette.ink;
+    pen.fillText(lines[0]!, x, y - 9);
+    pen.fillStyle = palette.muted;
+    pen.font = "13px system-ui, sans-serif";
+    pen.fillText(lines[1]!, x, y + 9);
+  }
+}
+
+function visible(section: Section, view: Viewport): boolean {
+  const { left, top, right, bottom } = section.box;
+  return view.x(right) >= 0 && view.x(left) <= view.width && view.y(bottom) >= 0 && view.y(top) <= view.height;
+}
+
+function clampTo(value: number, low: number, high: number): number {
+  return Math.min(Math.max(value, low), Math.max(low, high));
+}
