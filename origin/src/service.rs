@@ -1,0 +1,151 @@
+//! The service put together: state, routes, and the layers every request passes.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    extract::{DefaultBodyLimit, Request, State},
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use sqlx::PgPool;
+
+use crate::{
+    admitted::{self, EdgeKeys, Sessions},
+    clock::Clock,
+    config::{ADMIN_TIMEOUT, BODY_MAX_BYTES, Config, REQUEST_TIMEOUT},
+    db, events,
+    holds::{self, Engine},
+    openapi, pressure,
+    problem::{Kind, Problem},
+    seat_map, seating,
+    telemetry::{self, Telemetry},
+};
+
+/// What every handler may use. Cheap to clone.
+pub type AppState = Arc<Service>;
+
+/// The parts of the service.
+pub struct Service {
+    /// Settings.
+    pub config: Config,
+    /// The clock.
+    pub clock: Clock,
+    /// Postgres.
+    pub db: PgPool,
+    /// HTTP client for calls out.
+    pub http: reqwest::Client,
+    /// Session verification.
+    pub sessions: Sessions,
+    /// Events and plans at hand.
+    pub events: events::Shelf,
+    /// The hold engine.
+    pub holds: Engine,
+    /// Seat maps at hand.
+    pub maps: seat_map::Maps,
+    /// Metrics.
+    pub telemetry: Telemetry,
+    /// Becomes true when the process is about to stop: streams end, background work ends after its step.
+    pub stopping: tokio::sync::watch::Sender<bool>,
+}
+
+/// Why the service could not be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The database URL is wrong.
+    #[error("the database cannot be used: {0}")]
+    Database(#[from] sqlx::Error),
+    /// The Redis URL is wrong.
+    #[error("the hold engine cannot be used: {0}")]
+    Holds(#[from] holds::EngineError),
+    /// No HTTP client.
+    #[error("no HTTP client: {0}")]
+    Http(#[from] reqwest::Error),
+    /// A metric's name is taken.
+    #[error("metrics: {0}")]
+    Metrics(#[from] prometheus::Error),
+}
+
+impl Service {
+    /// Puts the service together. Nothing is connected yet: stores may come up later.
+    pub fn new(config: Config) -> Result<AppState, StartError> {
+        let clock = Clock;
+        let db = db::connect(config.database_url.expose(), config.db_connections)?;
+        let http = reqwest::Client::builder().connect_timeout(Duration::from_secs(2)).build()?;
+        let keys = Arc::new(EdgeKeys::new(config.jwks_url.clone(), http.clone(), clock));
+        let holds = Engine::new(config.redis_url.as_ref(), db.clone(), clock)?;
+        Ok(Arc::new(Self {
+            sessions: Sessions::new(keys, config.issuer.clone()),
+            events: events::Shelf::new(db.clone(), clock),
+            maps: seat_map::Maps::new(holds.clone(), clock),
+            telemetry: Telemetry::new(clock.instant())?,
+            stopping: tokio::sync::watch::channel(false).0,
+            holds,
+            http,
+            db,
+            clock,
+            config,
+        }))
+    }
+}
+
+/// All routes with their layers.
+pub fn router(state: AppState) -> Router {
+    let fans = Router::new()
+        .merge(events::router())
+        .merge(seating::router())
+        .merge(seat_map::router())
+        .merge(holds::router())
+        .route_layer(middleware::from_fn_with_state(state.clone(), admitted::require_edge));
+    let operators = Router::new()
+        .merge(events::admin_router())
+        .merge(seating::admin_router())
+        .merge(pressure::router());
+    layered(Router::new().merge(fans).merge(operators).merge(service_router()), state)
+}
+
+/// What a process without the `api` role answers.
+pub fn driver_router(state: AppState) -> Router {
+    layered(service_router(), state)
+}
+
+fn layered(routes: Router<AppState>, state: AppState) -> Router {
+    routes
+        .fallback(|| async { Problem::new(Kind::NotFound) })
+        .method_not_allowed_fallback(|| async { Problem::new(Kind::MethodNotAllowed) })
+        .layer(DefaultBodyLimit::max(BODY_MAX_BYTES))
+        .layer(middleware::from_fn(limit_time))
+        .layer(middleware::from_fn_with_state(state.clone(), telemetry::measure))
+        .with_state(state)
+}
+
+/// Health, metrics and documents.
+fn service_router() -> Router<AppState> {
+    Router::new()
+        .route("/healthz", get(|| async { "ok" }))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(telemetry::metrics))
+        .route("/openapi.json", get(openapi::document))
+        .route("/problems/{slug}", get(openapi::problem_page))
+}
+
+/// Ready when Postgres and, if configured, Redis answer.
+async fn readyz(State(state): State<AppState>) -> Response {
+    let postgres = sqlx::query("SELECT 1").execute(&state.db).await.is_ok();
+    let redis = !state.holds.is_configured() || state.holds.ping().await.is_ok();
+    if postgres && redis {
+        return "ready".into_response();
+    }
+    let detail = format!("postgres: {postgres}, redis: {redis}");
+    Problem::new(Kind::Overloaded).detail(detail).into_response()
+}
+
+/// No request runs for ever, whatever it waits for.
+async fn limit_time(request: Request, next: Next) -> Response {
+    let limit = if request.uri().path().starts_with("/admin/") { ADMIN_TIMEOUT } else { REQUEST_TIMEOUT };
+    match tokio::time::timeout(limit, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Problem::new(Kind::Overloaded).detail("the request took too long").into_response(),
+    }
+}
