@@ -17,7 +17,7 @@ let locale = "en";
 export function chooseLanguage(wanted: readonly (string | null)[]): Language {
   for (const tag of wanted) {
     const primary = tag?.toLowerCase().split("-")[0] ?? "";
-    if (primary in LANGUAGES) return primary as Language;
+    if (Object.keys(LANGUAGES).includes(primary)) return primary as Language;
   }
   return "en";
 }

@@ -153,8 +153,11 @@ export class Painter {
     pen.font = "600 13px system-ui, sans-serif";
     if (view.width >= 640) lines[1] = label;
     const width = Math.max(...lines.map((line) => pen.measureText(line).width)) + 18;
-    const x = clampTo(view.x((section.box.left + section.box.right) / 2), width / 2 + 4, view.width - width / 2 - 4);
-    const y = clampTo(view.y((section.box.top + section.box.bottom) / 2), 26, view.height - 26);
+    const { left, top, right, bottom } = section.box;
+    // On the section where it fits, else below: a name must not hide what it names.
+    const fits = (right - left) * view.scale > width * 2 && (bottom - top) * view.scale > 120;
+    const x = clampTo(view.x((left + right) / 2), width / 2 + 4, view.width - width / 2 - 4);
+    const y = clampTo(fits ? view.y((top + bottom) / 2) : view.y(bottom) + 20, 26, view.height - 26);
     pen.fillStyle = palette.map;
     pen.strokeStyle = palette.line;
     pen.lineWidth = 1;

@@ -80,7 +80,7 @@ export class Viewport {
   }
 
   #fitScale(box: Box): number {
-    return Math.min(this.width / (box.right - box.left), this.height / (box.bottom - box.top)) * 0.96;
+    return Math.min(this.width / (box.right - box.left), this.height / (box.bottom - box.top)) * 0.9;
   }
 
   #clampScale(scale: number): number {
