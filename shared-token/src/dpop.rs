@@ -12,7 +12,7 @@ pub use holder::{HolderKey, Request, sign};
 
 use crate::base64url;
 use crate::jwks::Jwk;
-use crate::jws::{Segments, split};
+use crate::jws::{Segments, from_object, split};
 use crate::thumbprint::Thumbprint;
 use p256::ecdsa::signature::Verifier;
 use serde::Deserialize;
@@ -129,7 +129,7 @@ pub fn verify(proof: &str, expected: &Expected<'_>) -> Result<Proof, DpopError> 
     let segments = split(proof).ok_or(DpopError::Malformed)?;
     let mut buffer = [0; MAX_HEADER_BYTES];
     let header = base64url::decode(segments.header, &mut buffer).ok_or(DpopError::Malformed)?;
-    let header: Header<'_> = serde_json::from_slice(header).map_err(|_| DpopError::Malformed)?;
+    let header: Header<'_> = from_object(header).ok_or(DpopError::Malformed)?;
     if header.typ != "dpop+jwt" {
         return Err(DpopError::WrongType);
     }
@@ -139,7 +139,7 @@ pub fn verify(proof: &str, expected: &Expected<'_>) -> Result<Proof, DpopError> 
     }
     let mut buffer = [0; MAX_PAYLOAD_BYTES];
     let payload = base64url::decode(segments.payload, &mut buffer).ok_or(DpopError::Malformed)?;
-    let claims: Claims<'_> = serde_json::from_slice(payload).map_err(|_| DpopError::Malformed)?;
+    let claims: Claims<'_> = from_object(payload).ok_or(DpopError::Malformed)?;
     check_claims(&claims, expected)?;
     check_signature(&segments, header.alg, &header.jwk)?;
     Ok(Proof { jkt, jti: claims.jti.into_owned(), iat: claims.iat, jwk: header.jwk })

@@ -7,6 +7,7 @@ use ed25519_dalek::VerifyingKey;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
+use std::fmt;
 
 /// Most keys in a set: rotation needs two or three, and every extra one is a key that may still sign.
 pub const MAX_KEYS: usize = 16;
@@ -151,9 +152,15 @@ pub enum JwkError {
 }
 
 /// Verify-only keys, found by `kid`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct KeySet {
     keys: Vec<(Box<str>, VerifyingKey)>,
+}
+
+impl fmt::Debug for KeySet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.kids()).finish()
+    }
 }
 
 impl KeySet {

@@ -164,3 +164,34 @@ pub fn same_secret(presented: &str, configured: &str) -> bool {
     let configured: [u8; 32] = Sha256::digest(configured).into();
     presented.ct_eq(&configured).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jwks::usable_key;
+
+    /// RFC 8037 A.4 (signing) and A.5 (verifying), over the raw signing input.
+    #[test]
+    fn signs_and_verifies_as_rfc_8037_does() {
+        let input = b"eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc";
+        let signature =
+            "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg";
+        let seed = base64url::decode_array("nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A").unwrap();
+        let signed = SigningKey::from_seed("k1", &seed).sign(input);
+        assert_eq!(base64url::encode(&signed), signature);
+        let x = base64url::decode_array("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo").unwrap();
+        let signature = ed25519_dalek::Signature::from_bytes(&base64url::decode_array(signature).unwrap());
+        usable_key(&x).unwrap().verify_strict(input, &signature).unwrap();
+    }
+
+    /// Our constructor pads by hand what the library pads itself.
+    #[test]
+    fn a_padded_key_is_the_same_key() {
+        let key = [0x0b; 32];
+        let mut theirs = <Hmac<Sha256> as KeyInit>::new_from_slice(&key).unwrap();
+        theirs.update(b"Hi There");
+        let mut ours = hmac(&key);
+        ours.update(b"Hi There");
+        assert_eq!(ours.finalize().into_bytes(), theirs.finalize().into_bytes());
+    }
+}
