@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use e2e::stack::{Options, Part, RedisChoice, Sale, Stack, StackError, repository};
+use e2e::stack::{Options, Part, RedisChoice, Sale, Scope, Stack, StackError, repository};
 
 /// Runs a whole Fairgate on loopback.
 #[derive(Parser)]
@@ -46,6 +46,9 @@ struct Up {
     /// Run without Redis.
     #[arg(long)]
     no_redis: bool,
+    /// Start Postgres and Redis alone.
+    #[arg(long)]
+    stores_only: bool,
     /// A seats.io chart for the demo event [default: a plan of 8,897 seats].
     #[arg(long)]
     chart: Option<PathBuf>,
@@ -96,7 +99,8 @@ impl Up {
             (_, true) => RedisChoice::Never,
             (false, false) => RedisChoice::Auto,
         };
-        let mut options = Options { redis, sale: Some(sale), ..Options::new(self.at.dir()) };
+        let scope = if self.stores_only { Scope::Stores } else { Scope::Everything };
+        let mut options = Options { scope, redis, sale: Some(sale), ..Options::new(self.at.dir()) };
         if let Some(chart) = self.chart {
             options.chart = chart;
         }

@@ -22,7 +22,7 @@ use rustix::process::Signal;
 use serde::Serialize;
 
 pub use error::StackError;
-pub use options::{Options, RedisChoice, Sale, repository};
+pub use options::{Options, RedisChoice, Sale, Scope, repository};
 pub use parts::Part;
 
 use process::Recorded;
@@ -77,7 +77,11 @@ impl Stack {
         let state = State::generate(redis)?;
         state.save(&dir)?;
         let mut stack = Self { dir, state, keep: false, remove_dir: options.remove_dir };
-        stack.start_all().await?;
+        stack.start_stores().await?;
+        if options.scope == Scope::Stores {
+            return Ok(stack);
+        }
+        stack.start_services().await?;
         if let Some(sale) = &options.sale {
             let event = demo_event::create(&stack.state, &chart, sale, crate::clock::now()).await?;
             stack.state.event = Some(event);
@@ -148,7 +152,7 @@ impl Stack {
         process::log_file(&self.dir, part)
     }
 
-    async fn start_all(&self) -> Result<(), StackError> {
+    async fn start_stores(&self) -> Result<(), StackError> {
         postgres::Postgres::locate(&self.dir)?.initialise(&self.state)?;
         let redis = async {
             match self.state.redis {
@@ -156,9 +160,13 @@ impl Stack {
                 None => Ok(()),
             }
         };
-        tokio::try_join!(self.start(Part::Postgres), redis, self.start(Part::Psp))?;
+        tokio::try_join!(self.start(Part::Postgres), redis)?;
+        Ok(())
+    }
+
+    async fn start_services(&self) -> Result<(), StackError> {
         parts::migrate(&self.state)?;
-        tokio::try_join!(self.start(Part::Origin), self.start(Part::Edge))?;
+        tokio::try_join!(self.start(Part::Psp), self.start(Part::Origin), self.start(Part::Edge))?;
         Ok(())
     }
 }

@@ -13,6 +13,15 @@ pub enum RedisChoice {
     Never,
 }
 
+/// How much of a stack is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All five parts and the demo event.
+    Everything,
+    /// Postgres and Redis alone, for the origin's own tests.
+    Stores,
+}
+
 /// The demo event's sale.
 #[derive(Debug, Clone)]
 pub struct Sale {
@@ -56,6 +65,8 @@ impl Default for Sale {
 pub struct Options {
     /// Where state, logs and data live. Made if absent, owned by the stack alone.
     pub dir: PathBuf,
+    /// How much is started.
+    pub scope: Scope,
     /// Whether Redis is started.
     pub redis: RedisChoice,
     /// The seats.io chart of the demo event; the project's own 8,897-seat plan by default.
@@ -72,6 +83,7 @@ impl Options {
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self {
             dir: dir.into(),
+            scope: Scope::Everything,
             redis: RedisChoice::Auto,
             chart: repository().join("e2e/fixtures/seatsio-sampleChartWithZones.json"),
             sale: Some(Sale::default()),

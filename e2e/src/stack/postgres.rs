@@ -56,6 +56,7 @@ impl Postgres {
         // C.UTF-8 comes with Postgres itself: the same order of strings on every machine, no locale to install.
         let locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "--no-sync"];
         run("initdb", self.command("initdb").args(arguments).args(locale), "")?;
+        fs::remove_file(&password_file).map_err(StackError::at(&password_file))?;
         let single = ["--single", "-D", &data, "postgres"];
         run("create database", self.command("postgres").args(single), "CREATE DATABASE fairgate;\n")
     }
