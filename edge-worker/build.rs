@@ -38,22 +38,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let manifest = if manifest_path.exists() {
         serde_json::from_str(&fs::read_to_string(&manifest_path)?)?
     } else {
-        println!("cargo::warning=no pages in edge-worker/pages/dist: this Worker serves none (scripts/build-edge)");
+        println!(
+            "cargo::warning=no pages in edge-worker/pages/dist: this Worker serves none (scripts/build-edge)"
+        );
         Manifest { pages: Vec::new(), assets: Vec::new() }
     };
-    let table = table(&dist, &manifest)?;
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("embedded.rs"), table)?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let table = table(&dist, &out, &manifest)?;
+    fs::write(out.join("embedded.rs"), table)?;
     Ok(())
 }
 
-fn table(dist: &Path, manifest: &Manifest) -> Result<String, Box<dyn std::error::Error>> {
+/// The files are copied beside the table, so that a later build of the pages cannot pull them from under it.
+fn table(dist: &Path, out: &Path, manifest: &Manifest) -> Result<String, Box<dyn std::error::Error>> {
     let mut code = String::from("pub(crate) static EMBEDDED: &[Embedded] = &[\n");
     let html = "text/html; charset=utf-8";
     let pages = manifest.pages.iter().map(|page| (&page.route, &page.file, html, false));
-    let assets = manifest.assets.iter().map(|asset| (&asset.route, &asset.file, asset.media_type.as_str(), true));
-    for (route, file, media_type, immutable) in pages.chain(assets) {
-        let path = dist.join(file);
-        let etag = format!("\"{:016x}\"", fnv1a(&fs::read(&path)?));
+    let assets =
+        manifest.assets.iter().map(|asset| (&asset.route, &asset.file, asset.media_type.as_str(), true));
+    for (index, (route, file, media_type, immutable)) in pages.chain(assets).enumerate() {
+        let bytes = fs::read(dist.join(file))?;
+        let etag = format!("\"{:016x}\"", fnv1a(&bytes));
+        let path = out.join(format!("embedded-{index}"));
+        fs::write(&path, bytes)?;
         writeln!(
             code,
             "    Embedded {{ route: {route:?}, media_type: {media_type:?}, etag: {etag:?}, immutable: {immutable}, \
@@ -67,5 +74,7 @@ fn table(dist: &Path, manifest: &Manifest) -> Result<String, Box<dyn std::error:
 
 /// Names a page's content; not a defence against anybody.
 fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

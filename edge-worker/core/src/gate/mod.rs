@@ -24,5 +24,5 @@ pub use polling::{Eta, Outlook, Scene, outlook};
 pub use rate::RateLimiter;
 pub use recent::Recent;
 pub use return_to::{own_target, percent_encode};
-pub use routes::{RouteTable, Rule, glob};
+pub use routes::{RouteTable, Rule, glob, plain_path};
 pub use standing::{ENDED_MAX_AGE_MS, Sighting, Standing, standing};

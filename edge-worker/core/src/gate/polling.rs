@@ -5,9 +5,9 @@ use serde::Serialize;
 use crate::wire::{Instant, Phase};
 
 /// Shortest interval: what an invited fan keeps while asking.
-pub const FLOOR_MS: u64 = 2_000;
+const FLOOR_MS: u64 = 2_000;
 /// Longest interval: a fan whose turn comes earlier than thought loses no more than this.
-pub const CEILING_MS: u64 = 30_000;
+const CEILING_MS: u64 = 30_000;
 /// Looks a fan takes until the expected moment.
 const LOOKS: u64 = 8;
 

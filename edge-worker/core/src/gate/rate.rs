@@ -32,8 +32,10 @@ impl<K: Eq + Hash> RateLimiter<K> {
         let mut bucket = self.buckets.get(&key).map_or(full, |bucket| *bucket);
         let refills = now_ms.saturating_sub(bucket.counted_at_ms) / self.refill_ms;
         if refills > 0 {
-            bucket.left = bucket.left.saturating_add(u32::try_from(refills).unwrap_or(u32::MAX)).min(self.burst);
-            bucket.counted_at_ms = bucket.counted_at_ms.saturating_add(refills.saturating_mul(self.refill_ms));
+            bucket.left =
+                bucket.left.saturating_add(u32::try_from(refills).unwrap_or(u32::MAX)).min(self.burst);
+            bucket.counted_at_ms =
+                bucket.counted_at_ms.saturating_add(refills.saturating_mul(self.refill_ms));
         }
         let taken = bucket.left.checked_sub(1);
         if let Some(left) = taken {

@@ -42,10 +42,15 @@ impl Pattern {
 impl RouteTable {
     /// The table of an event.
     pub fn of(config: &EventConfig) -> Self {
-        let pattern = |path: &String, methods: &Vec<String>| Pattern { path: path.clone(), methods: methods.clone() };
+        let pattern =
+            |path: &String, methods: &Vec<String>| Pattern { path: path.clone(), methods: methods.clone() };
         Self {
             bypass: config.bypass.iter().map(|route| pattern(&route.path, &route.methods)).collect(),
-            protect: config.protect.iter().map(|route| (pattern(&route.path, &route.methods), route.proof)).collect(),
+            protect: config
+                .protect
+                .iter()
+                .map(|route| (pattern(&route.path, &route.methods), route.proof))
+                .collect(),
         }
     }
 
@@ -54,7 +59,7 @@ impl RouteTable {
     /// An origin may decode `%68olds` or merge `//`, so both spellings are tried: protected if either is, bypassed
     /// only if both are. Of several rules that match, one that wants a proof wins.
     pub fn rule(&self, method: &str, path: &str) -> Rule {
-        let plain = normalize(path);
+        let plain = plain_path(path);
         let spelled_twice = plain != path;
         let met = self.protect.iter().filter(|(pattern, _)| {
             pattern.covers(method, path) || (spelled_twice && pattern.covers(method, &plain))
@@ -91,7 +96,7 @@ pub fn glob(pattern: &str, text: &str) -> bool {
 
 /// The path as a lenient server may read it: percent-decoded once, repeated slashes and dot segments resolved, path
 /// parameters dropped.
-fn normalize(path: &str) -> Cow<'_, str> {
+pub fn plain_path(path: &str) -> Cow<'_, str> {
     let odd = path.contains('%') || path.contains("//") || path.contains("/.") || path.contains([';', '\\']);
     if !odd {
         return Cow::Borrowed(path);

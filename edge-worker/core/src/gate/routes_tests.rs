@@ -72,14 +72,17 @@ fn another_spelling_is_no_way_around() {
 fn bypass_for_assets_does_not_open_checkout() {
     let table = table(&[("/e/*", &[], Proof::Dpop)], &["/e/assets/*"]);
     assert_eq!(table.rule("GET", "/e/assets/a.css"), Rule::Open);
-    for path in ["/e/assets/../checkout", "/e/assets/%2e%2e/checkout", "/e/checkout", "/e/checkout?/e/assets/"] {
+    for path in
+        ["/e/assets/../checkout", "/e/assets/%2e%2e/checkout", "/e/checkout", "/e/checkout?/e/assets/"]
+    {
         assert_eq!(table.rule("GET", path), DPOP, "{path}");
     }
 }
 
 #[test]
 fn the_stricter_of_two_rules_wins() {
-    let table = table(&[("/e/*", &[], Proof::None), ("/e/pay", &[], Proof::Dpop), ("/e/p*", &[], Proof::None)], &[]);
+    let table =
+        table(&[("/e/*", &[], Proof::None), ("/e/pay", &[], Proof::Dpop), ("/e/p*", &[], Proof::None)], &[]);
     assert_eq!(table.rule("POST", "/e/pay"), DPOP);
     assert_eq!(table.rule("POST", "/e/pot"), Rule::Session { proof: Proof::None });
 }

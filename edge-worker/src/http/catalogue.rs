@@ -1,0 +1,218 @@
+//! Reads and calls the origin answers: its map and layout from copies, the rest forwarded.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use edge_core::gate::{Prefix, RateLimiter, Recent, Rule};
+use shared_token::ids::EventId;
+
+use super::gate::{FORWARDED_METHODS, is_preflight};
+use super::prepared::{Prepared, bytes_of};
+use super::{Answer, Call, Failure, cors, gate, not_found};
+use crate::copied::Copied;
+use crate::events::event_state;
+use crate::origin;
+use crate::problem::{Kind, Problem};
+use crate::sessions::Session;
+use crate::telemetry::{Counter, count};
+
+/// Copies an isolate keeps: maps and layouts of a few events in their formats, and changes since the last versions.
+/// A map of 100,000 seats is about a megabyte compressed, so the worst case stays below half an isolate's memory.
+const COPIES: usize = 24;
+/// Longest query that names a copy; longer ones are nobody's honest map.
+const MAX_QUERY: usize = 128;
+/// Cookies of other events' sessions looked at where an address names no event.
+const MAX_SESSIONS: usize = 8;
+/// Callbacks of a payment provider from one network: a burst of retries, then 100 a second.
+const WEBHOOK_BURST: u32 = 1_000;
+const WEBHOOK_REFILL_MS: u64 = 10;
+const WEBHOOK_PREFIXES: usize = 1_000;
+
+type Copies = Recent<String, Rc<Copied<Prepared>>>;
+
+thread_local! {
+    static COPIED: RefCell<Copies> = RefCell::new(Recent::new(COPIES));
+    static BY_PREFIX: RefCell<RateLimiter<Prefix>> =
+        RefCell::new(RateLimiter::new(WEBHOOK_BURST, WEBHOOK_REFILL_MS, WEBHOOK_PREFIXES));
+}
+
+/// Map, layout and changes of an event: the same for everyone, so one fetch a second serves all.
+pub(super) async fn copied(call: &Call<'_>, event: &EventId) -> Answer {
+    let method = call.request.method();
+    if !matches!(method, "GET" | "HEAD") {
+        return gate::pass(call, event).await;
+    }
+    let state = event_state(event);
+    let view = match state.gate_at_hand(call.now.0) {
+        Some(view) => Some(view),
+        None => state.gate_if_any(call.env).await?,
+    };
+    let base = match &view {
+        Some(view) if view.routes.rule(method, call.request.path()) != Rule::Open => {
+            return gate::pass(call, event).await;
+        }
+        Some(view) => view.document.config.origin.as_deref(),
+        None => None,
+    };
+    serve_copy(call, base.unwrap_or(&call.config.origin)).await
+}
+
+async fn serve_copy(call: &Call<'_>, base: &str) -> Answer {
+    let query = canonical_query(call.request.query())
+        .ok_or_else(|| Problem::new(Kind::Malformed, "The query of this address is too long."))?;
+    let encoding = encoding(&call.request.header("Accept-Encoding").unwrap_or_default());
+    let address = format!("{base}{}{query}", call.request.path());
+    let key = format!("{encoding} {address}");
+    let copied = COPIED.with_borrow_mut(|copies| {
+        if let Some(copied) = copies.get(&key) {
+            return Rc::clone(copied);
+        }
+        let copied = Rc::<Copied<Prepared>>::default();
+        copies.insert(key, Rc::clone(&copied));
+        copied
+    });
+    let copy = match copied.at_hand(call.now.0) {
+        Some(copy) => Some(copy),
+        None => copied.obtain(async |_| fetch(call, &address, encoding).await.map(Some)).await?,
+    };
+    count(Counter::CachedAnswers);
+    let copy = copy.ok_or_else(not_found)?;
+    let tags = call.request.header("If-None-Match");
+    Ok(copy.respond(call.request.method(), tags.as_deref())?)
+}
+
+async fn fetch(call: &Call<'_>, address: &str, encoding: &str) -> Result<Rc<Prepared>, Problem> {
+    let unreadable = |error: wasm_bindgen::JsValue| {
+        crate::telemetry::log("origin-copy-unreadable", &format!("{error:?}"));
+        Problem::new(Kind::OriginUnreachable, "The booking service's answer broke off.").retry_after(2)
+    };
+    let answer = origin::fetch_copy(call, address, encoding).await.map_err(|failure| match failure {
+        Failure::Refused(problem) => problem,
+        Failure::Threw(error) => unreadable(error),
+    })?;
+    if answer.status() >= 500 {
+        let detail = "The booking service cannot serve this right now.";
+        return Err(Problem::new(Kind::OriginUnreachable, detail).retry_after(2));
+    }
+    let source = answer.headers();
+    let header = |name: &str| source.get(name).ok().flatten();
+    let mut headers = vec![
+        ("Access-Control-Allow-Origin", "*".to_owned()),
+        ("Access-Control-Expose-Headers", "ETag, Retry-After".to_owned()),
+        ("Vary", "Accept-Encoding".to_owned()),
+    ];
+    for name in ["Content-Type", "Content-Encoding", "Cache-Control", "Retry-After", "Link"] {
+        headers.extend(header(name).map(|value| (name, value)));
+    }
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let etag = header("ETag").unwrap_or_default();
+    let body = bytes_of(&answer).await.map_err(unreadable)?;
+    Ok(Rc::new(Prepared::of(answer.status(), body, &etag, &headers)))
+}
+
+/// The query as part of a copy's name: only what the origin reads, in one order, so that padding makes no new copies.
+fn canonical_query(query: &str) -> Option<String> {
+    if query.len() > MAX_QUERY {
+        return None;
+    }
+    let mut canonical = String::new();
+    for name in ["format", "planes", "since"] {
+        let value = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
+        if let Some((_, value)) = value {
+            canonical.push(if canonical.is_empty() { '?' } else { '&' });
+            canonical.push_str(name);
+            canonical.push('=');
+            canonical.push_str(value);
+        }
+    }
+    Some(canonical)
+}
+
+/// The best encoding of the two an origin offers.
+fn encoding(accepted: &str) -> &'static str {
+    let accepts = |wanted: &str| {
+        accepted.split(',').any(|offer| {
+            let mut parts = offer.split(';').map(str::trim);
+            parts.next() == Some(wanted) && !parts.any(|part| matches!(part, "q=0" | "q=0.0"))
+        })
+    };
+    if accepts("br") {
+        "br"
+    } else if accepts("gzip") {
+        "gzip"
+    } else {
+        "identity"
+    }
+}
+
+/// Every other address below `/v1`.
+pub(super) async fn other(call: &Call<'_>) -> Answer {
+    if is_preflight(call) {
+        return cors::preflight(FORWARDED_METHODS);
+    }
+    let path = call.request.path();
+    if call.config.webhook_paths.iter().any(|listed| listed == path) {
+        limit_webhooks(call)?;
+        return origin::forward(call, &call.config.origin, None).await;
+    }
+    if path == "/v1/webhooks" || path.starts_with("/v1/webhooks/") {
+        return Err(not_found());
+    }
+    if path.starts_with("/v1/layouts/") && matches!(call.request.method(), "GET" | "HEAD") {
+        return serve_copy(call, &call.config.origin).await;
+    }
+    origin::forward(call, &call.config.origin, any_session(call).as_deref()).await
+}
+
+fn limit_webhooks(call: &Call<'_>) -> Result<(), Problem> {
+    let Some(client) = call.request.client(&call.config) else { return Ok(()) };
+    if call.config.local && client.is_loopback() {
+        return Ok(());
+    }
+    let taken = BY_PREFIX.with_borrow_mut(|limiter| limiter.take(client.prefix(), call.now.0));
+    taken.map_err(|wait_ms| {
+        Problem::new(Kind::TooManyAttempts, "Too many callbacks from this network.")
+            .retry_after(wait_ms.div_ceil(1000).max(1))
+    })
+}
+
+/// A correctly signed session where the address names no event: the one presented, or the latest of the cookies'.
+fn any_session(call: &Call<'_>) -> Option<Rc<Session>> {
+    let verify = |token: &str| Session::verify(token, &call.config, call.now.0).ok();
+    let bearer = call.request.credential(&["bearer", "dpop"]);
+    bearer.and_then(|token| verify(&token)).or_else(|| {
+        let cookies = call.request.header("Cookie")?;
+        let prefix = call.config.session_cookie_prefix();
+        let named = cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
+        let tokens =
+            named.filter(|(name, _)| name.starts_with(prefix)).map(|(_, token)| token.trim_matches('"'));
+        tokens.take(MAX_SESSIONS).filter_map(verify).max_by_key(|session| session.claims.iat)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_query_names_a_copy_by_what_the_origin_reads() {
+        assert_eq!(canonical_query("").as_deref(), Some(""));
+        assert_eq!(canonical_query("planes=2&cb=123&format=bin").as_deref(), Some("?format=bin&planes=2"));
+        assert_eq!(canonical_query("since=5&since=6").as_deref(), Some("?since=5"));
+        assert_eq!(canonical_query(&"x".repeat(129)), None);
+    }
+
+    #[test]
+    fn an_encoding_is_chosen_from_what_is_accepted() {
+        for (accepted, chosen) in [
+            ("", "identity"),
+            ("gzip, deflate, br", "br"),
+            ("gzip;q=0.5", "gzip"),
+            ("br;q=0, gzip", "gzip"),
+            ("gzip;q=0", "identity"),
+            ("*", "identity"),
+        ] {
+            assert_eq!(encoding(accepted), chosen, "{accepted}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `GET …/queue/me`: where a fan stands, computed from the ticket and published documents. Reaches no lane.
+
+use std::rc::Rc;
+
+use edge_core::gate::{Eta, Outlook, Scene, outlook};
+use edge_core::wire::{Instant, Phase};
+use serde::Serialize;
+use shared_token::ids::EventId;
+use shared_token::jws::TokenError;
+use shared_token::ticket::Claims;
+
+use super::reply::Reply;
+use super::{Answer, Call};
+use crate::events::{GateView, event_state};
+use crate::problem::{Kind, Problem};
+use crate::sessions::verify_ticket;
+
+#[derive(Serialize)]
+struct Standing {
+    phase: Phase,
+    position: Option<u64>,
+    ahead_of_you: Option<u64>,
+    eta: Option<Eta>,
+    may_ask: bool,
+    poll_after_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    server_time: Instant,
+}
+
+pub(super) async fn me(call: &Call<'_>, event: &EventId) -> Answer {
+    let token = call.request.credential(&["bearer", "dpop"]).ok_or_else(|| no_ticket("it is missing"))?;
+    let state = event_state(event);
+    let gate = state.gate(call.env).await?;
+    let ticket = ticket(call, event, &gate, &token)?;
+    let position = state.position(call.env, &gate, ticket.place).await?;
+    let outlook = outlook_of(&gate, position, call.now);
+    let reason = match gate.document.phase {
+        Phase::Drawing => Some("drawing"),
+        Phase::Paused => Some("paused"),
+        Phase::ReturnsOnly => Some("returns_only"),
+        Phase::SoldOut => Some("sold_out"),
+        Phase::Closed => Some("closed"),
+        Phase::Scheduled | Phase::Registration | Phase::Open => None,
+    };
+    let standing = Standing {
+        phase: gate.document.phase,
+        position,
+        ahead_of_you: outlook.ahead,
+        eta: outlook.eta,
+        may_ask: outlook.may_ask,
+        poll_after_ms: outlook.poll_after_ms,
+        reason,
+        server_time: call.now,
+    };
+    Reply::json(200, &standing).try_into()
+}
+
+/// What this fan is told about waiting.
+pub(super) fn outlook_of(gate: &GateView, position: Option<u64>, now: Instant) -> Outlook {
+    let document = &gate.document;
+    let scene = Scene {
+        phase: document.phase,
+        onsale_at: document.config.onsale_at,
+        serving: document.serving,
+        admitted_last_minute: document.admitted_last_minute,
+    };
+    outlook(&scene, position, now)
+}
+
+/// The ticket presented, if it is one of this event as it stands.
+pub(super) fn ticket(
+    call: &Call<'_>,
+    event: &EventId,
+    gate: &GateView,
+    token: &str,
+) -> Result<Rc<Claims>, Problem> {
+    let ticket =
+        verify_ticket(token, &call.config, event, call.now.seconds()).map_err(|error| match error {
+            TokenError::Expired if gate.document.phase == Phase::Closed => {
+                Problem::new(Kind::RoomClosed, "The sale is over.")
+            }
+            error => no_ticket(error),
+        })?;
+    if ticket.inc != gate.document.inc {
+        return Err(no_ticket("the event was created anew since"));
+    }
+    Ok(ticket)
+}
+
+fn no_ticket(why: impl std::fmt::Display) -> Problem {
+    Problem::new(Kind::TicketInvalid, format!("No usable ticket: {why}."))
+}

@@ -1,0 +1,95 @@
+//! An answer kept on the JavaScript side, so that serving it copies nothing through the wasm border.
+
+use js_sys::{Object, Reflect, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Response, ResponseInit};
+
+/// Body, headers and status of an answer that is the same for everyone.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    etag: String,
+    body: Uint8Array,
+    full: ResponseInit,
+    not_modified: ResponseInit,
+}
+
+impl Prepared {
+    /// An answer of 200, or 304 to whoever has it. `headers` are sent with both.
+    pub(crate) fn new(body: &[u8], etag: &str, headers: &[(&str, &str)]) -> Self {
+        Self::of(200, Uint8Array::from(body), etag, headers)
+    }
+
+    /// As [`Prepared::new`] with any status; a body whose `headers` name a `Content-Encoding` already is in it.
+    pub(crate) fn of(status: u16, body: Uint8Array, etag: &str, headers: &[(&str, &str)]) -> Self {
+        let full = init(status, headers, etag);
+        if headers.iter().any(|(name, _)| *name == "Content-Encoding") {
+            set(&full, "encodeBody", "manual");
+        }
+        let validators = headers.iter().filter(|(name, _)| !name.starts_with("Content-"));
+        let validators: Vec<(&str, &str)> = validators.copied().collect();
+        Self { etag: etag.to_owned(), body, full, not_modified: init(304, &validators, etag) }
+    }
+
+    /// The answer to one request.
+    pub(crate) fn respond(&self, method: &str, if_none_match: Option<&str>) -> Result<Response, JsValue> {
+        if if_none_match.is_some_and(|tags| matches(tags, &self.etag)) {
+            return Response::new_with_opt_str_and_init(None, &self.not_modified);
+        }
+        if method == "HEAD" {
+            return Response::new_with_opt_str_and_init(None, &self.full);
+        }
+        Response::new_with_opt_js_u8_array_and_init(Some(&self.body), &self.full)
+    }
+}
+
+fn init(status: u16, headers: &[(&str, &str)], etag: &str) -> ResponseInit {
+    let object = Object::new();
+    for (name, value) in headers {
+        set(&object, name, value);
+    }
+    if !etag.is_empty() {
+        set(&object, "ETag", etag);
+    }
+    let init = ResponseInit::new();
+    init.set_status(status);
+    set_value(&init, "headers", &object);
+    init
+}
+
+fn set(object: &JsValue, name: &str, value: &str) {
+    set_value(object, name, &JsValue::from_str(value));
+}
+
+fn set_value(object: &JsValue, name: &str, value: &JsValue) {
+    // Setting a property of a fresh plain object cannot fail.
+    let set = Reflect::set(object, &JsValue::from_str(name), value);
+    debug_assert!(set.is_ok());
+}
+
+/// Whether an `If-None-Match` list names this tag; weak comparison, as RFC 9110 asks for it.
+pub(crate) fn matches(list: &str, etag: &str) -> bool {
+    let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let etag = strong(etag);
+    !etag.is_empty() && list.split(',').any(|tag| tag.trim() == "*" || strong(tag) == etag)
+}
+
+/// Bytes of a response body as a JavaScript array.
+pub(crate) async fn bytes_of(response: &Response) -> Result<Uint8Array, JsValue> {
+    let buffer = wasm_bindgen_futures::JsFuture::from(response.array_buffer()?).await?;
+    Ok(Uint8Array::new(buffer.unchecked_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn tags_compare_weakly_and_in_lists() {
+        assert!(matches("\"a\"", "\"a\""));
+        assert!(matches("\"x\", W/\"a\" ", "\"a\""));
+        assert!(matches("\"a\"", "W/\"a\""));
+        assert!(matches("*", "\"a\""));
+        assert!(!matches("\"b\"", "\"a\""));
+        assert!(!matches("", ""));
+    }
+}
