@@ -125,7 +125,7 @@ impl EventConfig {
         }
     }
 
-    /// What of `next` cannot follow this configuration at `now`, now that tickets stand on it.
+    /// What of `next` cannot follow this configuration, since places stand on it; `drawn` from the draw on.
     pub fn refuse_change(&self, next: &Self, drawn: bool) -> Vec<Fault> {
         let mut faults = Vec::new();
         let mut fixed = |pointer: &str, detail: &str| {

@@ -238,7 +238,7 @@ pub struct Tick {
     pub setup: Option<LaneSetup>,
     /// State of the room.
     pub phase: Phase,
-    /// Seal the draw now.
+    /// Seal the draw, if that is not done, and report the seal.
     pub seal: bool,
     /// Batches closed so far: late joins belong to the next.
     pub batches: u32,
@@ -294,6 +294,8 @@ pub struct Totals {
 pub struct Report {
     /// Incarnation this is about.
     pub inc: String,
+    /// Number of the tick this answers.
+    pub tick: u64,
     /// Version of the set-up the lane has.
     pub setup_version: u64,
     /// Totals, stored before they are sent.
@@ -306,7 +308,7 @@ pub struct Report {
     pub late_from: u32,
     /// Endings after the tick's `ended_seen`, of the last 60 s.
     pub ended: Vec<Ended>,
-    /// The sealed share of the draw, once there is one.
+    /// The sealed share of the draw, if the tick wanted it and there is one.
     pub seal: Option<LaneSeal>,
 }
 
