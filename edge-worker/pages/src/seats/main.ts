@@ -118,7 +118,7 @@ class SeatsPage {
 
   #changed(changed: number[]): void {
     const lost = this.#choice.dropLost(changed);
-    this.#map.repaint();
+    this.#map.refresh();
     this.#list.refresh();
     if (lost.length > 0) notice("warn", t("seats.lostWhileChoosing", { seat: shortNames(this.plan, lost) }));
   }

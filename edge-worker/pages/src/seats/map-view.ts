@@ -52,7 +52,7 @@ export class MapView {
       this.#view.fit();
       this.repaint();
     });
-    choice.onChange(() => this.repaint());
+    choice.onChange(() => this.refresh());
     this.#jumps();
     this.#legend();
     setHidden(need("not-to-scale"), !plan.gapsClosed);
@@ -61,9 +61,16 @@ export class MapView {
 
   setFilter(filter: Filter): void {
     this.#filter = filter;
+    this.refresh();
+  }
+
+  /** Seats, choice or filter have changed. */
+  refresh(): void {
+    this.#painter.invalidate();
     this.repaint();
   }
 
+  /** The map has been moved. */
   repaint(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;

@@ -6,7 +6,8 @@ import { AVAILABLE, type Availability } from "./availability";
 import type { Choice } from "./choice";
 import { type Filter, matches } from "./filter";
 import type { Plan, Section } from "./plan";
-import { categoryColour, type Palette, readPalette, Sprites } from "./sprites";
+import { type Palette, readPalette, Sprites } from "./sprites";
+import { Specks } from "./specks";
 import type { Viewport } from "./viewport";
 
 /** Distance of neighbours on screen, in CSS pixels, from which seats are shapes / can be chosen / carry numbers. */
@@ -14,21 +15,31 @@ export const SHAPES_FROM_PX = 5;
 export const CHOOSE_FROM_PX = 15;
 const NUMBERS_FROM_PX = 30;
 const SECTION_NAMES_UNTIL_PX = 13;
+/** The zoom buttons' column, where no name should lie. */
+const BUTTONS_PX = 62;
 
 export class Painter {
   #sprites = new Sprites(readPalette());
+  readonly #specks: Specks;
   readonly #pen: CanvasRenderingContext2D;
 
   constructor(
     canvas: HTMLCanvasElement, private readonly plan: Plan,
     private readonly availability: Availability, private readonly choice: Choice,
   ) {
+    this.#specks = new Specks(plan, choice);
     this.#pen = canvas.getContext("2d", { alpha: false })!;
   }
 
   /** After a change of the colour scheme. */
   reloadPalette(): void {
     this.#sprites = new Sprites(readPalette());
+    this.#specks.invalidate();
+  }
+
+  /** After a change of what is drawn, as opposed to where from. */
+  invalidate(): void {
+    this.#specks.invalidate();
   }
 
   paint(view: Viewport, filter: Filter, ratio: number, hovered: number | null): void {
@@ -41,7 +52,7 @@ export class Painter {
     for (const section of this.plan.sections) {
       if (!visible(section, view)) continue;
       this.#ground(section, view, palette);
-      if (step < SHAPES_FROM_PX) this.#specks(section, view, filter, step);
+      if (step < SHAPES_FROM_PX) this.#stamp(section, view, filter, ratio);
       else this.#shapes(section, view, filter, step, ratio);
     }
     if (step >= CHOOSE_FROM_PX) this.#rowNames(view, step, palette);
@@ -67,26 +78,10 @@ export class Painter {
     pen.stroke();
   }
 
-  /** Specks of one or two pixels, one path a colour. */
-  #specks(section: Section, view: Viewport, filter: Filter, step: number): void {
-    const pen = this.#pen;
-    const palette = this.#sprites.palette;
-    const size = Math.max(0.8, step * 0.72);
-    const paths = new Map<string, number[]>();
-    for (const seat of section.seats) {
-      const free = this.choice.isFree(seat) && matches(this.plan, filter, seat);
-      const colour = this.choice.has(seat) ? palette.mine : free ? categoryColour(palette, this.plan.category[seat]!) : palette.off;
-      const path = paths.get(colour);
-      if (path === undefined) paths.set(colour, [seat]);
-      else path.push(seat);
-    }
-    for (const [colour, seats] of paths) {
-      pen.fillStyle = colour;
-      const side = colour === palette.mine ? Math.max(4, size * 1.5) : colour === palette.off ? size * 0.6 : size;
-      for (const seat of seats) {
-        pen.fillRect(view.x(this.plan.x[seat]!) - side / 2, view.y(this.plan.y[seat]!) - side / 2, side, side);
-      }
-    }
+  #stamp(section: Section, view: Viewport, filter: Filter, ratio: number): void {
+    const { left, top, right, bottom } = section.box;
+    const layer = this.#specks.layer(section, view.scale * ratio, filter, this.#sprites.palette);
+    this.#pen.drawImage(layer, view.x(left), view.y(top), (right - left) * view.scale, (bottom - top) * view.scale);
   }
 
   #shapes(section: Section, view: Viewport, filter: Filter, step: number, ratio: number): void {
@@ -143,6 +138,16 @@ export class Painter {
     pen.stroke();
   }
 
+  /** On the section where it fits, else below or above it: a name must not hide what it names, nor another. */
+  #nameLine(section: Section, view: Viewport, x: number, width: number): number {
+    const { left, top, right, bottom } = section.box;
+    const middle = view.y((top + bottom) / 2);
+    if ((right - left) * view.scale > width * 2 && (bottom - top) * view.scale > 120) return middle;
+    const free = (y: number): boolean =>
+      this.plan.sections.every((other) => other === section || !covers(other, view, x, y, width));
+    return [view.y(bottom) + 20, view.y(top) - 20].find(free) ?? middle;
+  }
+
   #sectionName(section: Section, view: Viewport, palette: Palette): void {
     const pen = this.#pen;
     const free = this.availability.countAvailable(section.seats);
@@ -154,10 +159,8 @@ export class Painter {
     if (view.width >= 640) lines[1] = label;
     const width = Math.max(...lines.map((line) => pen.measureText(line).width)) + 18;
     const { left, top, right, bottom } = section.box;
-    // On the section where it fits, else below: a name must not hide what it names.
-    const fits = (right - left) * view.scale > width * 2 && (bottom - top) * view.scale > 120;
-    const x = clampTo(view.x((left + right) / 2), width / 2 + 4, view.width - width / 2 - 4);
-    const y = clampTo(fits ? view.y((top + bottom) / 2) : view.y(bottom) + 20, 26, view.height - 26);
+    const x = clampTo(view.x((left + right) / 2), width / 2 + 4, view.width - width / 2 - BUTTONS_PX);
+    const y = clampTo(this.#nameLine(section, view, x, width), 26, view.height - 26);
     pen.fillStyle = palette.map;
     pen.strokeStyle = palette.line;
     pen.lineWidth = 1;
@@ -171,6 +174,11 @@ export class Painter {
     pen.font = "13px system-ui, sans-serif";
     pen.fillText(lines[1]!, x, y + 9);
   }
+}
+
+function covers(section: Section, view: Viewport, x: number, y: number, width: number): boolean {
+  const { left, top, right, bottom } = section.box;
+  return view.x(left) < x + width / 2 && view.x(right) > x - width / 2 && view.y(top) < y + 21 && view.y(bottom) > y - 21;
 }
 
 function visible(section: Section, view: Viewport): boolean {

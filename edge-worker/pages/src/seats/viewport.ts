@@ -2,6 +2,11 @@
 
 import type { Box } from "./gaps";
 
+/** Kept free around what is fitted; the name of a section hangs below it. */
+const SIDE_PX = 20;
+const TOP_PX = 16;
+const BOTTOM_PX = 52;
+
 export class Viewport {
   scale = 1;
   offsetX = 0;
@@ -34,6 +39,7 @@ export class Viewport {
   show(box: Box): void {
     this.scale = Math.min(this.maxScale, this.#fitScale(box));
     this.#centre((box.left + box.right) / 2, (box.top + box.bottom) / 2);
+    this.pan(0, (TOP_PX - BOTTOM_PX) / 2);
   }
 
   /** Brings a place to the middle at a scale: a tap on a section too small to choose from. */
@@ -80,7 +86,9 @@ export class Viewport {
   }
 
   #fitScale(box: Box): number {
-    return Math.min(this.width / (box.right - box.left), this.height / (box.bottom - box.top)) * 0.9;
+    const width = Math.max(1, this.width - 2 * SIDE_PX);
+    const height = Math.max(1, this.height - TOP_PX - BOTTOM_PX);
+    return Math.min(width / (box.right - box.left), height / (box.bottom - box.top));
   }
 
   #clampScale(scale: number): number {
