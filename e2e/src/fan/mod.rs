@@ -7,6 +7,7 @@ mod chance;
 mod client;
 mod crowd;
 mod key;
+mod paying;
 mod persist;
 mod plan;
 mod seats;

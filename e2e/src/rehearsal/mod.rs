@@ -2,12 +2,11 @@
 
 mod draw_check;
 mod overlap;
+mod report;
 mod stores;
 mod watch;
 
-use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -15,11 +14,12 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::fan::{Crowd, Evidence, Fan};
+use crate::fan::{Crowd, Fan};
 use crate::stack::{Info, Part, Stack, StackError};
 
 pub use draw_check::verify as verify_draw;
 pub use overlap::{double_promises, peak_sessions};
+pub use report::Report;
 pub use stores::{StoreError, Stores};
 pub use watch::Peak;
 
@@ -38,25 +38,6 @@ pub struct Settings {
 
 /// Payments are captured after the booking stands; this is how long the last ones may take.
 const SETTLE: Duration = Duration::from_secs(60);
-/// How many breaches are printed; the rest is counted.
-const SHOWN: usize = 20;
-
-/// The end of the evening.
-#[derive(Debug)]
-pub struct Report {
-    fans: usize,
-    admitted: u64,
-    cap: u64,
-    peak_inside: u64,
-    peak_outside: usize,
-    seats_sold: usize,
-    oversold: usize,
-    captured: i64,
-    booked: i64,
-    lines: Vec<String>,
-    /// Everything that broke a promise. Empty on a good evening.
-    pub breaches: Vec<String>,
-}
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -101,21 +82,7 @@ pub async fn rehearse(stack: &Stack, settings: &Settings) -> Result<Report, Rehe
     watching.abort();
 
     let stores = Stores::read(&info, &event).await?;
-    let evidence = crowd.told.evidence();
-    let mut report = Report {
-        fans: settings.fans,
-        admitted: crowd.counts.admitted.get(),
-        cap,
-        peak_inside: peak.inside.load(Ordering::Relaxed),
-        peak_outside: peak_sessions(&evidence),
-        seats_sold: stores.seats_booked(),
-        oversold: stores.oversold(),
-        captured: stores.captured(),
-        booked: stores.booked(),
-        lines: details(&crowd, &peak, &evidence),
-        breaches: evidence.breaches.clone(),
-    };
-    report.sweep(&crowd, &evidence, &stores, &finished).await;
+    let mut report = Report::sweep(&crowd, &stores, &finished, cap, &peak).await;
     if let Some(unsettled) = settled {
         report.breaches.push(unsettled);
     }
@@ -183,114 +150,5 @@ async fn settle(info: &Info, event: &str) -> Result<Option<String>, RehearsalErr
             return Ok(Some(format!("{unfinished} orders are still not final after {} s", SETTLE.as_secs())));
         }
         sleep(Duration::from_millis(250)).await;
-    }
-}
-
-fn details(crowd: &Crowd, peak: &Peak, evidence: &Evidence) -> Vec<String> {
-    let c = &crowd.counts;
-    vec![
-        format!(
-            "places {}, no-shows {}, holds {}, seats taken by others {}, cards declined {}, abandoned {}, left {}",
-            c.joined.get(),
-            c.no_shows.get(),
-            c.holds.get(),
-            c.taken.get(),
-            c.declined.get(),
-            c.abandoned.get(),
-            c.left.get()
-        ),
-        format!(
-            "bookings {}, told the sale was over {}, calls repeated after a failure {}, positions checked {}, looks at the stats {}",
-            c.bookings.get(),
-            c.sold_out.get(),
-            c.repeated.get(),
-            evidence.positions.len(),
-            peak.looks.load(Ordering::Relaxed)
-        ),
-    ]
-}
-
-impl Report {
-    async fn sweep(&mut self, crowd: &Crowd, evidence: &Evidence, stores: &Stores, fans: &[Fan]) {
-        self.breaches.extend(double_promises(evidence));
-        self.breaches.extend(stores.breaches(evidence));
-        if self.peak_outside as u64 > self.cap {
-            self.breaches.push(format!(
-                "overshoot: fans counted {} sessions at once, the cap is {}",
-                self.peak_outside, self.cap
-            ));
-        }
-        match crowd.client.read("/draw").await {
-            Ok(answer) if answer.status == 200 => {
-                self.breaches.extend(verify_draw(&answer.body, &evidence.positions));
-            }
-            Ok(answer) => self.breaches.push(format!("draw: {} {}", answer.status, answer.body)),
-            Err(error) => self.breaches.push(format!("draw: {error}")),
-        }
-        for fan in fans {
-            if let Err(breach) = own_bookings(crowd, evidence, fan).await {
-                self.breaches.push(breach);
-            }
-        }
-    }
-
-    /// Whether every promise was kept.
-    #[must_use]
-    pub fn is_clean(&self) -> bool {
-        self.breaches.is_empty()
-    }
-}
-
-/// A buyer reads their bookings by their key alone, long after the session: every booking they were told must be there.
-async fn own_bookings(crowd: &Crowd, evidence: &Evidence, fan: &Fan) -> Result<(), String> {
-    let told: Vec<_> = evidence.bookings.iter().filter(|booking| booking.fan == fan.index).collect();
-    if told.is_empty() {
-        return Ok(());
-    }
-    let answer = crowd
-        .client
-        .own("/v1/users/me/bookings?limit=20", &fan.key)
-        .await
-        .map_err(|error| error.to_string())?;
-    let listed = answer.body["bookings"].as_array().cloned().unwrap_or_default();
-    for booking in told {
-        if !listed.iter().any(|row| row["booking_id"].as_str() == Some(&booking.booking_id)) {
-            return Err(format!(
-                "fan {} does not see {} among their bookings: {} {}",
-                fan.index, booking.booking_id, answer.status, answer.body
-            ));
-        }
-    }
-    Ok(())
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for line in &self.lines {
-            writeln!(f, "{line}")?;
-        }
-        for breach in self.breaches.iter().take(SHOWN) {
-            writeln!(f, "BREACH {breach}")?;
-        }
-        if self.breaches.len() > SHOWN {
-            writeln!(f, "… and {} more", self.breaches.len() - SHOWN)?;
-        }
-        write!(
-            f,
-            "fans {}, admitted {}, peak active {} of cap {} (counted by fans: {}), seats sold {}, oversold {}, \
-             money captured {}.{:02} against bookings {}.{:02}, breaches {}",
-            self.fans,
-            self.admitted,
-            self.peak_inside,
-            self.cap,
-            self.peak_outside,
-            self.seats_sold,
-            self.oversold,
-            self.captured / 100,
-            self.captured % 100,
-            self.booked / 100,
-            self.booked % 100,
-            self.breaches.len()
-        )
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::fan::Evidence;
+use crate::fan::{Evidence, ToldHold};
 
 /// The most sessions that certainly lived at one moment. Both ends of every interval are cautious, so a number above the
 /// cap is proof of an overshoot.
@@ -42,19 +42,20 @@ pub fn double_promises(evidence: &Evidence) -> Vec<String> {
             }
         }
     }
-    let mut holds: HashMap<&str, Vec<(DateTime<Utc>, DateTime<Utc>, usize)>> = HashMap::new();
+    let mut holds: HashMap<&str, Vec<&ToldHold>> = HashMap::new();
     for hold in evidence.holds.iter().filter(|hold| hold.until > hold.from) {
         for seat in &hold.seats {
-            holds.entry(seat).or_default().push((hold.from, hold.until, hold.fan));
+            holds.entry(seat).or_default().push(hold);
         }
     }
-    for (seat, mut times) in holds {
-        times.sort();
-        for pair in times.windows(2) {
+    for (seat, mut promised) in holds {
+        promised.sort_by_key(|hold| (hold.from, hold.until));
+        for pair in promised.windows(2) {
             let (first, second) = (pair[0], pair[1]);
             // One fan may replace their own hold; the old one is gone the moment the new one stands.
-            if second.0 < first.1 && first.2 != second.2 {
-                breaches.push(format!("seat {seat} was held for fans {} and {} at once", first.2, second.2));
+            if second.from < first.until && first.fan != second.fan {
+                breaches
+                    .push(format!("seat {seat} was held for fans {} and {} at once", first.fan, second.fan));
             }
         }
     }
@@ -66,7 +67,7 @@ mod tests {
     use chrono::TimeDelta;
 
     use super::*;
-    use crate::fan::{ToldBooking, ToldHold, ToldSession};
+    use crate::fan::{ToldBooking, ToldSession};
 
     fn at(second: i64) -> DateTime<Utc> {
         DateTime::UNIX_EPOCH + TimeDelta::seconds(second)

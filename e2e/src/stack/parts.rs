@@ -65,7 +65,7 @@ pub(super) async fn start(dir: &Path, state: &State, part: Part) -> Result<(), S
     let mut command = match part {
         Part::Postgres => Postgres::locate(dir)?.serve(state.ports.postgres),
         Part::Redis => redis(dir, state)?,
-        Part::Psp => psp(state)?,
+        Part::Psp => psp(dir, state)?,
         Part::Origin => origin(state)?,
         Part::Edge => edge::command(dir, state)?,
     };
@@ -99,13 +99,14 @@ fn redis(dir: &Path, state: &State) -> Result<Command, StackError> {
     Ok(command)
 }
 
-fn psp(state: &State) -> Result<Command, StackError> {
+fn psp(dir: &Path, state: &State) -> Result<Command, StackError> {
     let mut command = Command::new(binary("fairgate-psp", "payment simulator")?);
     command
         .env("FAIRGATE_PSP_LISTEN", format!("127.0.0.1:{}", state.ports.psp))
         .env("FAIRGATE_PSP_SECRET_KEY", &state.secrets.psp_key)
         .env("FAIRGATE_PSP_WEBHOOK_URL", format!("{}{}", state.edge_url(), edge::WEBHOOK_PATH))
-        .env("FAIRGATE_PSP_WEBHOOK_SECRET", &state.secrets.psp_webhook);
+        .env("FAIRGATE_PSP_WEBHOOK_SECRET", &state.secrets.psp_webhook)
+        .env("FAIRGATE_PSP_STATE", dir.join("psp.journal"));
     Ok(command)
 }
 
