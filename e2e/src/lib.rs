@@ -4,6 +4,7 @@
 //! it promised. Non-scope: any rule of the product; nothing of ours is imported, only HTTP (and SQL for the sweep) is
 //! spoken.
 
+pub mod bench;
 pub mod clock;
 pub mod fan;
 pub mod psp;

@@ -70,7 +70,8 @@ fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> Result<String
     Ok(filled)
 }
 
-fn workerd() -> Result<PathBuf, StackError> {
+/// The `workerd` program that npm brought for this platform.
+pub fn workerd() -> Result<PathBuf, StackError> {
     let (os, arch) = match (std::env::consts::OS, std::env::consts::ARCH) {
         ("macos", "aarch64") => ("darwin", "arm64"),
         ("macos", _) => ("darwin", "64"),

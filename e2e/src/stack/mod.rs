@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 use serde::Serialize;
 
+pub use edge::workerd;
 pub use error::StackError;
 pub use options::{Options, RedisChoice, Sale, Scope, repository};
 pub use parts::Part;
