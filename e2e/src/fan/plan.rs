@@ -18,8 +18,6 @@ pub enum Arrival {
 pub enum Intent {
     /// Names seats on the map, pays.
     Buy,
-    /// Asks for the best seats available, pays.
-    BuyBest,
     /// The first card is declined; pays with another.
     BuySecondCard,
     /// Sends the purchase twice with one key, as a double click does.
@@ -62,8 +60,7 @@ impl Plan {
             Arrival::After(chance.between(Duration::from_millis(200), LATE_ARRIVALS))
         };
         let intent = match chance.below(100) {
-            0..45 => Intent::Buy,
-            45..65 => Intent::BuyBest,
+            0..65 => Intent::Buy,
             65..73 => Intent::BuySecondCard,
             73..80 => Intent::BuyTwice,
             80..88 => Intent::Abandon,

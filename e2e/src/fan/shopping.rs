@@ -18,6 +18,8 @@ use super::waiting::Session;
 
 /// Refusals before a fan gives up; each offers alternatives or a fresh look at the map.
 const TRIES: usize = 6;
+/// A minute of asking for the map, as long as any other call is repeated.
+const MAP_TRIES: usize = 60;
 
 /// A fan inside the shop.
 pub(super) struct Shopper<'a> {
@@ -66,7 +68,7 @@ impl Shopper<'_> {
                 self.buy(&held, 1, chance).await
             }
             Intent::BuyTwice => self.buy(&held, 2, chance).await,
-            Intent::Buy | Intent::BuyBest => self.buy(&held, 1, chance).await,
+            Intent::Buy => self.buy(&held, 1, chance).await,
         }
     }
 
@@ -106,7 +108,10 @@ impl Shopper<'_> {
                         self.wish(plan, chance).await?
                     };
                 }
-                (422, "orphan-seat" | "limit-exceeded") => body = Some(best(1)),
+                // These would strand a single seat; others will not.
+                (422, "orphan-seat") => body = self.wish(plan, chance).await?,
+                // Came back for more than one person may have.
+                (422, "limit-exceeded") => return Ok(None),
                 (409, "sold-out") => return Ok(None),
                 (403, "onsale-not-started") => {
                     sleep(chance.jittered(Duration::from_secs(1), 0.3)).await;
@@ -119,22 +124,24 @@ impl Shopper<'_> {
         Ok(None)
     }
 
-    /// The seats this fan wants now; `None` when the map shows nothing free.
+    /// The seats this fan wants now; `None` when the map shows nothing free, or does not come.
     async fn wish(&self, plan: &Plan, chance: &mut Chance) -> Result<Option<Value>, Gone> {
-        if plan.intent == Intent::BuyBest {
-            return Ok(Some(best(plan.seats)));
+        for _ in 0..MAP_TRIES {
+            let (Some(layout), Ok(map)) = (self.crowd.layout().await, self.crowd.client.seat_bits().await)
+            else {
+                self.crowd.counts.repeated.one();
+                sleep(chance.jittered(Duration::from_secs(1), 0.5)).await;
+                continue;
+            };
+            return match layout.choose(&map, plan.seats, chance) {
+                Ok(seats) => Ok(seats.map(|seats| json!({"seat_ids": seats}))),
+                Err(error) => {
+                    self.crowd.told.breach(format!("fan {}: {error}", self.fan));
+                    Ok(None)
+                }
+            };
         }
-        let (Some(layout), Ok(map)) = (self.crowd.layout().await, self.crowd.client.seat_bits().await) else {
-            // The map is a convenience; a fan without it asks for the best seats instead.
-            return Ok(Some(best(plan.seats)));
-        };
-        match layout.choose(&map, plan.seats, chance) {
-            Ok(seats) => Ok(seats.map(|seats| json!({"seat_ids": seats}))),
-            Err(error) => {
-                self.crowd.told.breach(format!("fan {}: {error}", self.fan));
-                Ok(Some(best(plan.seats)))
-            }
-        }
+        Err(Gone::NoAnswer { call: "GET seatmap", last: String::from("no map") })
     }
 
     fn held(&self, answer: &Answer, wish: &Value) -> Result<Held, Gone> {
@@ -192,10 +199,6 @@ impl Shopper<'_> {
             _ => Err(Gone::unexpected("DELETE session", &answer)),
         }
     }
-}
-
-fn best(quantity: usize) -> Value {
-    json!({"best_available": {"quantity": quantity, "allow_split": true}})
 }
 
 fn strings(value: &Value) -> Option<Vec<String>> {
