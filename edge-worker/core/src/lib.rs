@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod draw;
+pub mod gate;
 pub mod lane;
 pub mod room;
 pub mod wire;
