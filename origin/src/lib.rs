@@ -8,14 +8,19 @@
 
 pub mod admitted;
 pub mod body;
+pub mod bookings;
 pub mod clock;
 pub mod config;
 pub mod db;
 pub mod events;
 pub mod holds;
+pub mod idempotency;
 pub mod ids;
+pub mod invariants;
 pub mod jobs;
 pub mod openapi;
+pub mod orders;
+pub mod payments;
 pub mod pressure;
 pub mod problem;
 pub mod seat_map;

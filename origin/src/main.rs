@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 use origin::{
     config::{Config, Role},
+    seating::{self, ImportError},
     telemetry,
 };
 
@@ -68,8 +69,9 @@ async fn run(cli: Cli) -> Result<(), String> {
         Command::Import { database_url, format, file } => {
             let pool = origin::db::connect(&database_url, 1).map_err(|e| e.to_string())?;
             let body = tokio::fs::read(&file).await.map_err(|e| format!("{}: {e}", file.display()))?;
-            let answer = origin::seating::import(&pool, &format, &body).await?;
-            println!("{answer}");
+            let format = format.parse().map_err(|e: ImportError| e.to_string())?;
+            let imported = seating::import(&pool, format, &body).await.map_err(|e| e.to_string())?;
+            println!("{}", serde_json::to_string(&imported).map_err(|e| e.to_string())?);
             Ok(())
         }
     }

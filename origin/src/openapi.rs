@@ -3,7 +3,11 @@
 use axum::{extract::Path, response::IntoResponse};
 use utoipa::OpenApi;
 
-use crate::problem::{Kind, Problem};
+use crate::{
+    bookings, events, holds, invariants, orders, payments, pressure,
+    problem::{Kind, Problem},
+    seat_map, seating,
+};
 
 /// The whole service; each domain describes its own routes.
 #[derive(OpenApi)]
@@ -12,7 +16,17 @@ pub struct Docs;
 
 /// The document of all domains.
 pub fn docs() -> utoipa::openapi::OpenApi {
-    Docs::openapi()
+    let mut docs = Docs::openapi();
+    docs.merge(events::http::Docs::openapi());
+    docs.merge(seating::http::Docs::openapi());
+    docs.merge(seat_map::http::Docs::openapi());
+    docs.merge(holds::http::Docs::openapi());
+    docs.merge(orders::http::Docs::openapi());
+    docs.merge(bookings::http::Docs::openapi());
+    docs.merge(payments::http::Docs::openapi());
+    docs.merge(invariants::http::Docs::openapi());
+    docs.merge(pressure::Docs::openapi());
+    docs
 }
 
 /// `GET /openapi.json`.

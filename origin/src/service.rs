@@ -13,11 +13,14 @@ use sqlx::PgPool;
 
 use crate::{
     admitted::{self, EdgeKeys, Sessions},
+    bookings,
     clock::Clock,
     config::{ADMIN_TIMEOUT, BODY_MAX_BYTES, Config, REQUEST_TIMEOUT},
     db, events,
     holds::{self, Engine},
-    openapi, pressure,
+    invariants, openapi, orders,
+    payments::{self, Stripe},
+    pressure,
     problem::{Kind, Problem},
     seat_map, seating,
     telemetry::{self, Telemetry},
@@ -42,10 +45,14 @@ pub struct Service {
     pub events: events::Shelf,
     /// The hold engine.
     pub holds: Engine,
+    /// The payment provider.
+    pub payments: Stripe,
     /// Seat maps at hand.
     pub maps: seat_map::Maps,
     /// Metrics.
     pub telemetry: Telemetry,
+    /// This process among others.
+    pub process: String,
     /// Becomes true when the process is about to stop: streams end, background work ends after its step.
     pub stopping: tokio::sync::watch::Sender<bool>,
 }
@@ -62,6 +69,9 @@ pub enum StartError {
     /// No HTTP client.
     #[error("no HTTP client: {0}")]
     Http(#[from] reqwest::Error),
+    /// No randomness.
+    #[error("no randomness: {0}")]
+    Random(getrandom::Error),
     /// A metric's name is taken.
     #[error("metrics: {0}")]
     Metrics(#[from] prometheus::Error),
@@ -79,6 +89,8 @@ impl Service {
             sessions: Sessions::new(keys, config.issuer.clone()),
             events: events::Shelf::new(db.clone(), clock),
             maps: seat_map::Maps::new(holds.clone(), clock),
+            process: crate::ids::random_text().map_err(StartError::Random)?,
+            payments: Stripe::new(http.clone(), &config.psp_url, config.psp_secret_key.clone()),
             telemetry: Telemetry::new(clock.instant())?,
             stopping: tokio::sync::watch::channel(false).0,
             holds,
@@ -97,10 +109,14 @@ pub fn router(state: AppState) -> Router {
         .merge(seating::router())
         .merge(seat_map::router())
         .merge(holds::router())
+        .merge(orders::router())
+        .merge(bookings::router())
+        .merge(payments::router())
         .route_layer(middleware::from_fn_with_state(state.clone(), admitted::require_edge));
     let operators = Router::new()
         .merge(events::admin_router())
         .merge(seating::admin_router())
+        .merge(invariants::router())
         .merge(pressure::router());
     layered(Router::new().merge(fans).merge(operators).merge(service_router()), state)
 }

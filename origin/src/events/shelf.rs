@@ -9,7 +9,7 @@ use std::{
 use sqlx::PgPool;
 
 use super::{event::Event, store};
-use crate::{clock::Clock, ids::EventId, seating::Plan};
+use crate::{clock::Clock, ids::EventId, seating::{Layout, Plan}};
 
 /// A change by another process (status, on-sale time) is seen within this time.
 const FRESH_FOR: Duration = Duration::from_secs(1);
@@ -24,6 +24,8 @@ pub struct OnShelf {
     pub event: Event,
     /// Its seats; they never change.
     pub plan: Arc<Plan>,
+    /// Its layout; it never changes either.
+    pub layout: Arc<Layout>,
 }
 
 struct Slot {
@@ -76,11 +78,18 @@ impl Shelf {
 
     /// Reads the event again now: after this process changed it.
     pub async fn reread(&self, event: &EventId) -> Result<Option<Arc<OnShelf>>, sqlx::Error> {
-        let plan = {
+        let known = {
             let slots = self.0.slots.read().unwrap_or_else(PoisonError::into_inner);
-            slots.get(event).and_then(|slot| slot.entry.as_ref()).map(|entry| Arc::clone(&entry.plan))
+            slots.get(event).and_then(|slot| slot.entry.clone())
         };
-        self.read(event, plan).await
+        self.read(event, known).await
+    }
+
+    /// A layout of an event at hand.
+    pub fn layout(&self, layout_id: &str) -> Option<Arc<Layout>> {
+        let slots = self.0.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = slots.values().filter_map(|slot| slot.entry.as_ref());
+        entries.find(|entry| entry.layout.layout_id == layout_id).map(|entry| Arc::clone(&entry.layout))
     }
 
     fn refresh_behind(&self, event: &EventId) {
@@ -104,15 +113,19 @@ impl Shelf {
         });
     }
 
-    async fn read(&self, event: &EventId, plan: Option<Arc<Plan>>) -> Result<Option<Arc<OnShelf>>, sqlx::Error> {
+    async fn read(
+        &self,
+        event: &EventId,
+        known: Option<Arc<OnShelf>>,
+    ) -> Result<Option<Arc<OnShelf>>, sqlx::Error> {
         let entry = match store::load(&self.0.db, event).await? {
             None => None,
             Some(row) => {
-                let plan = match plan {
-                    Some(plan) => plan,
-                    None => Arc::new(crate::seating::store::load_plan(&self.0.db, &row).await?),
+                let (plan, layout) = match known {
+                    Some(known) => (Arc::clone(&known.plan), Arc::clone(&known.layout)),
+                    None => crate::seating::store::load_plan(&self.0.db, &row).await?,
                 };
-                Some(Arc::new(OnShelf { event: row, plan }))
+                Some(Arc::new(OnShelf { event: row, plan, layout }))
             }
         };
         let slot = Slot { entry: entry.clone(), read_at: self.0.clock.instant(), refreshing: false };

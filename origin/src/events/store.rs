@@ -3,7 +3,11 @@
 use sqlx::{PgConnection, PgExecutor, PgPool, Row, postgres::PgRow};
 
 use super::event::{Event, EventStatus};
-use crate::{db::ImpossibleRow, ids::EventId};
+use crate::{
+    db::ImpossibleRow,
+    holds::{SeatVersion, store::index_to_sql},
+    ids::EventId,
+};
 
 const COLUMNS: &str = "event_id, title, venue_id, starts_at, timezone, onsale_at, status, currency, hold_seconds,
     hold_max_seconds, late_grace_seconds, payment_unknown_seconds, event_ticket_limit, instrument_ticket_limit,
@@ -159,4 +163,86 @@ fn read(row: &PgRow) -> Result<Event, sqlx::Error> {
         end_session_on_purchase: row.try_get("end_session_on_purchase")?,
         layout_id: text("layout_id")?,
     })
+}
+
+/// Blocks seats that are available, all or none, in seat order.
+pub async fn block_seats(
+    tx: &mut PgConnection,
+    event: &EventId,
+    seats: &[u32],
+) -> Result<Option<Vec<SeatVersion>>, sqlx::Error> {
+    let indices: Vec<i32> = seats.iter().map(|index| index_to_sql(*index)).collect();
+    let free: Vec<i32> = sqlx::query_scalar(
+        "SELECT idx FROM event_seats WHERE event_id = $1 AND idx = ANY($2) AND status = 'available'
+         ORDER BY idx FOR UPDATE",
+    )
+    .bind(event.as_str())
+    .bind(&indices)
+    .fetch_all(&mut *tx)
+    .await?;
+    if free.len() != seats.len() {
+        return Ok(None);
+    }
+    let rows = sqlx::query(
+        "UPDATE event_seats SET status = 'blocked', version = version + 1, changed_at = clock_timestamp()
+         WHERE event_id = $1 AND idx = ANY($2) RETURNING idx, version",
+    )
+    .bind(event.as_str())
+    .bind(&indices)
+    .fetch_all(tx)
+    .await?;
+    rows.iter().map(read_version).collect::<Result<_, _>>().map(Some)
+}
+
+/// The seats that changed between two ages, for a store that may have missed a change.
+pub async fn changed_seats(
+    db: &PgPool,
+    event: &EventId,
+    least_secs: i32,
+    most_secs: i32,
+) -> Result<Vec<ChangedSeat>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT idx, version, status, owner, order_id FROM event_seats
+         WHERE event_id = $1 AND version > 0
+           AND changed_at BETWEEN clock_timestamp() - make_interval(secs => $3)
+                              AND clock_timestamp() - make_interval(secs => $2)",
+    )
+    .bind(event.as_str())
+    .bind(f64::from(least_secs))
+    .bind(f64::from(most_secs))
+    .fetch_all(db)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            Ok(ChangedSeat {
+                seat: read_version(row)?,
+                status: row.try_get("status")?,
+                owner: row.try_get("owner")?,
+                order_id: row.try_get("order_id")?,
+            })
+        })
+        .collect()
+}
+
+/// A seat as Postgres has it.
+#[derive(Debug)]
+pub struct ChangedSeat {
+    /// Index and version.
+    pub seat: SeatVersion,
+    /// `available`, `sold` or `blocked`.
+    pub status: String,
+    /// Who bought it.
+    pub owner: Option<String>,
+    /// With which order.
+    pub order_id: Option<String>,
+}
+
+fn read_version(row: &PgRow) -> Result<SeatVersion, sqlx::Error> {
+    let index: i32 = row.try_get("idx")?;
+    let index = u32::try_from(index).map_err(|_| ImpossibleRow {
+        table: "event_seats",
+        column: "idx",
+        id: index.to_string(),
+    })?;
+    Ok(SeatVersion { index, version: row.try_get("version")? })
 }

@@ -99,6 +99,8 @@ pub struct Held {
     pub hold: Hold,
     /// Map version at which it became visible.
     pub version: u64,
+    /// When, by the store's clock.
+    pub at: DateTime<Utc>,
     /// Holds of the same identity it took the place of.
     pub replaced: Vec<HoldId>,
     /// True if an earlier request with the same key made it.

@@ -3,6 +3,7 @@
 //! The engine decides (`engine/`), HTTP asks (`http.rs`), Postgres remembers (`store.rs`, `ledger.rs`). An order takes
 //! over a hold by a claim, which has no timer; the seats are then either sold or given back.
 
+pub(crate) mod alternatives;
 pub mod engine;
 mod hold;
 pub mod http;

@@ -1,11 +1,13 @@
 //! Postgres' side of holds: generations, the truth a rebuild starts from, and the claims of unfinished orders.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool, Row, postgres::PgRow};
 
 use crate::{
     db::ImpossibleRow,
-    holds::{HeldSeat, Hold},
+    holds::{HeldSeat, Hold, SeatVersion},
     ids::{EventId, HoldId, OrderId},
 };
 
@@ -175,6 +177,34 @@ pub async fn insert_claim(tx: &mut PgConnection, order: &OrderId, hold: &Hold) -
 pub async fn drop_claim(tx: &mut PgConnection, order: &OrderId) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM hold_claims WHERE order_id = $1").bind(order.as_str()).execute(tx).await?;
     Ok(())
+}
+
+/// Orders of the event that have not ended.
+pub(crate) async fn open_claims(db: &PgPool, event: &EventId) -> Result<HashSet<String>, sqlx::Error> {
+    let orders: Vec<String> = sqlx::query_scalar("SELECT order_id FROM hold_claims WHERE event_id = $1")
+        .bind(event.as_str())
+        .fetch_all(db)
+        .await?;
+    Ok(orders.into_iter().collect())
+}
+
+/// The seats an order bought and still has.
+pub(crate) async fn seats_of_order(
+    db: &PgPool,
+    event: &EventId,
+    order: &OrderId,
+) -> Result<Vec<SeatVersion>, sqlx::Error> {
+    let rows = sqlx::query("SELECT idx, version FROM event_seats WHERE event_id = $1 AND order_id = $2")
+        .bind(event.as_str())
+        .bind(order.as_str())
+        .fetch_all(db)
+        .await?;
+    rows.iter()
+        .map(|row| {
+            let index = seat_index(row.try_get("idx")?, event.as_str())?;
+            Ok(SeatVersion { index, version: row.try_get("version")? })
+        })
+        .collect()
 }
 
 /// Seat indices are stored as `integer`; a plan has far fewer than 2^31 seats.

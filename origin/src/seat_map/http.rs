@@ -9,6 +9,7 @@ use axum::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
+use utoipa::OpenApi;
 
 use super::{
     log::SinceError,
@@ -22,6 +23,11 @@ use crate::{
     events::OnShelf,
     problem::{Kind, Problem, Refusal},
 };
+
+/// The description of these routes.
+#[derive(OpenApi)]
+#[openapi(paths(seatmap, changes, stream::stream))]
+pub struct Docs;
 
 /// Fans' routes.
 pub fn router() -> Router<AppState> {

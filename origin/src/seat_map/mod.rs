@@ -12,8 +12,8 @@ mod snapshot;
 mod stream;
 pub mod version;
 
-pub use http::router;
+pub use http::{cacheable, find_event, router};
 pub use log::{Delta, Log, SinceError};
 pub use maps::Maps;
 pub use packed::{Planes, encode};
-pub use snapshot::{Counts, SeatState, Snapshot};
+pub use snapshot::{Body, Counts, SeatState, Snapshot};

@@ -1,15 +1,16 @@
 //! Seating plans: imported once per venue, immutable afterwards.
 
+mod csv;
+mod faults;
 pub mod http;
+mod import;
+mod layout;
 mod plan;
+mod seatsio;
 pub mod store;
 
 pub use http::{admin_router, router};
+pub use import::{Format, ImportError, Imported, import, read};
+pub use layout::Layout;
+pub(crate) use layout::document;
 pub use plan::{Area, Category, Chart, Plan, Seat};
-
-use sqlx::PgPool;
-
-/// Imports a plan as a venue; the answer is the JSON that HTTP would answer.
-pub async fn import(_db: &PgPool, _format: &str, _body: &[u8]) -> Result<String, String> {
-    Err("not yet".into())
-}

@@ -1,11 +1,20 @@
 //! Venues, plans and layouts in Postgres.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use sqlx::{PgConnection, PgPool, Row, postgres::PgRow};
 
-use super::plan::{Area, Category, Chart, Plan, Seat};
-use crate::{db::ImpossibleRow, events::Event, holds::store::index_to_sql, ids::{EventId, VenueId}};
+use super::{
+    layout::Layout,
+    plan::{Area, Category, Chart, Plan, Seat},
+};
+use crate::{
+    db::ImpossibleRow,
+    events::Event,
+    holds::store::index_to_sql,
+    ids::{EventId, VenueId},
+    seat_map::Body,
+};
 
 /// Stores a chart as a venue, in bulk.
 pub async fn insert_venue(
@@ -108,8 +117,8 @@ pub async fn load_chart(tx: &mut PgConnection, venue: &VenueId) -> Result<Option
     }))
 }
 
-/// The seats of an event with its prices.
-pub async fn load_plan(db: &PgPool, event: &Event) -> Result<Plan, sqlx::Error> {
+/// The seats of an event with its prices, and its layout.
+pub async fn load_plan(db: &PgPool, event: &Event) -> Result<(Arc<Plan>, Arc<Layout>), sqlx::Error> {
     let mut connection = db.acquire().await?;
     let wrong = |column| ImpossibleRow { table: "events", column, id: event.event_id.to_string() };
     let chart =
@@ -122,7 +131,13 @@ pub async fn load_plan(db: &PgPool, event: &Event) -> Result<Plan, sqlx::Error> 
         .iter()
         .map(|row| Ok((row.try_get("category_id")?, row.try_get("amount")?)))
         .collect::<Result<HashMap<String, i64>, sqlx::Error>>()?;
-    Ok(Plan::new(chart.seats, chart.areas, &prices).ok_or_else(|| wrong("prices"))?)
+    let plan = Plan::new(chart.seats, chart.areas, &prices).ok_or_else(|| wrong("prices"))?;
+    let body: Vec<u8> = sqlx::query_scalar("SELECT body FROM layouts WHERE layout_id = $1")
+        .bind(&event.layout_id)
+        .fetch_one(&mut *connection)
+        .await?;
+    let layout = Layout { layout_id: event.layout_id.clone(), body: Body::new(body) };
+    Ok((Arc::new(plan), Arc::new(layout)))
 }
 
 /// Gives an event its seats, all available, and its prices.

@@ -107,8 +107,8 @@ redis.call('HSET', KEYS[9], 'h:' .. hold_id, entry(expires, max, made, extended,
 local replaced_csv = table.concat(replaced, ',')
 local seq = append('k', 'hold', 'h', seats_csv, 'a', freed, 'u', int(expires), 'id', hold_id, 'by', identity,
   'tot', ARGV[11], 'cur', ARGV[12], 'made', int(made), 'rep', replaced_csv)
-local answer = table.concat({hold_id, token, int(made), int(expires), int(max), extended, seq, ARGV[10], ARGV[11],
-  ARGV[12], replaced_csv}, '|')
+local answer = table.concat({hold_id, token, int(made), int(expires), int(max), extended, seq, int(now), ARGV[10],
+  ARGV[11], ARGV[12], replaced_csv}, '|')
 -- A day is how long clients may repeat themselves.
 redis.call('SET', KEYS[10], fingerprint .. '|' .. answer, 'PX', 86400000)
 return {'held', answer}

@@ -6,6 +6,7 @@
 //! process' clock.
 
 mod answers;
+mod board;
 mod generation;
 mod keys;
 mod link;

@@ -216,7 +216,17 @@ impl Engine {
         self.settle(event, "blocked", (&hold.hold_id, &hold.identity, "", &held), seats).await
     }
 
-    pub(super) async fn settle(
+    /// Repeats a block of which only Postgres' side is known any more.
+    pub async fn repeat_blocked(
+        &self,
+        event: &EventId,
+        nobody: &HoldId,
+        seats: &[SeatVersion],
+    ) -> Result<(), EngineError> {
+        self.settle(event, "blocked", (nobody, "operator:block", "", ""), seats).await
+    }
+
+    async fn settle(
         &self,
         event: &EventId,
         kind: &str,
@@ -283,7 +293,7 @@ fn numbers(answer: &Answer) -> Result<Vec<u32>, EngineError> {
 fn held(request: &HoldRequest, answer: &Answer, replayed: bool) -> Result<HoldOutcome, EngineError> {
     let joined = answer.text(0)?;
     let parts: Vec<&str> = joined.split('|').collect();
-    let [id, token, made, expires, max, extended, sequence, prices, total, currency, replaced] = parts[..] else {
+    let [id, token, made, expires, max, extended, sequence, at, prices, total, currency, replaced] = parts[..] else {
         return Err(EngineError::Impossible("held: wrong length".into()));
     };
     let id_of = |text: &str| text.parse::<HoldId>().map_err(|_| EngineError::Impossible("hold id".into()));
@@ -306,7 +316,7 @@ fn held(request: &HoldRequest, answer: &Answer, replayed: bool) -> Result<HoldOu
     let replaced =
         replaced.split(',').filter(|id| !id.is_empty()).map(id_of).collect::<Result<Vec<_>, _>>()?;
     let version = answer.version(sequence)?;
-    Ok(HoldOutcome::Held(Box::new(Held { hold, version, replaced, replayed })))
+    Ok(HoldOutcome::Held(Box::new(Held { hold, version, at: instant(at)?, replaced, replayed })))
 }
 
 fn read_hold(

@@ -1,0 +1,334 @@
+//! What happens when Redis forgets, freezes, restarts, and what an order's claim survives.
+
+use std::time::Duration;
+
+use origin::{
+    config::Role,
+    db,
+    holds::{Claim, Hold, HoldState, Sale, SeatVersion, Unclaimed, store},
+    ids::{EventId, OrderId},
+};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{App, RedisServer, Shopper, answer, assert_problem, until};
+
+async fn held(app: &App, shopper: &Shopper, seats: &[&str]) -> Hold {
+    let (status, body) = shopper.hold(app, seats).await;
+    assert_eq!(status, 201, "{body}");
+    let event: EventId = shopper.event.parse().unwrap();
+    app.state.holds.load_hold(&event, &body["hold_id"].as_str().unwrap().parse().unwrap()).await.unwrap().unwrap()
+}
+
+/// What an order does first: its claim row, then the claim.
+async fn claim(app: &App, hold: &Hold) -> OrderId {
+    let order = OrderId::fresh().unwrap();
+    let mut connection = app.db.acquire().await.unwrap();
+    store::insert_claim(&mut connection, &order, hold).await.unwrap();
+    let claim = app.state.holds.claim_for_sale(&hold.event, &hold.hold_id, &order).await.unwrap();
+    assert_eq!(claim, Claim::Claimed);
+    order
+}
+
+/// What an order does when it has won: sell in Postgres; the hold store learns it from the caller.
+async fn sell(app: &App, hold: &Hold, order: &OrderId) -> Sale {
+    let mut tx = app.db.begin().await.unwrap();
+    let mut seats = Vec::new();
+    for seat in &hold.seats {
+        let version: i64 = sqlx::query_scalar(
+            "UPDATE event_seats SET status = 'sold', version = version + 1, order_id = $3, owner = $4,
+                    changed_at = clock_timestamp()
+             WHERE event_id = $1 AND idx = $2 AND status = 'available' RETURNING version",
+        )
+        .bind(hold.event.as_str())
+        .bind(store::index_to_sql(seat.index))
+        .bind(order.as_str())
+        .bind(&hold.identity)
+        .fetch_one(&mut *tx)
+        .await
+        .unwrap();
+        seats.push(SeatVersion { index: seat.index, version });
+    }
+    store::drop_claim(&mut tx, order).await.unwrap();
+    tx.commit().await.unwrap();
+    Sale { order: order.clone(), hold: hold.hold_id.clone(), identity: hold.identity.clone(), seats }
+}
+
+/// Removes every key of the event, as FLUSHALL would.
+async fn forget(redis_url: &str, event: &str) {
+    let client = redis::Client::open(redis_url).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let keys: Vec<String> =
+        redis::cmd("KEYS").arg(format!("{{ev:{event}}}:*")).query_async(&mut connection).await.unwrap();
+    redis::cmd("DEL").arg(keys).query_async::<()>(&mut connection).await.unwrap();
+}
+
+fn redis_url(app: &App) -> String {
+    app.state.config.redis_url.as_ref().unwrap().expose().to_owned()
+}
+
+#[tokio::test]
+async fn a_claim_outlives_the_hold_and_ends_in_a_sale_once() {
+    let app = App::start().await;
+    let event = app.event(1, 6, json!({"hold_seconds": 1, "event_ticket_limit": 3})).await;
+    let (buyer, other) = (app.shopper(&event, 1), app.shopper(&event, 2));
+    let hold = held(&app, &buyer, &["A-1", "A-3"]).await;
+    let engine = &app.state.holds;
+    let order = claim(&app, &hold).await;
+    assert_eq!(engine.claim_for_sale(&hold.event, &hold.hold_id, &order).await.unwrap(), Claim::Claimed);
+    let rival = OrderId::fresh().unwrap();
+    let second = engine.claim_for_sale(&hold.event, &hold.hold_id, &rival).await.unwrap();
+    assert_eq!(second, Claim::ClaimedBy(order.clone()));
+    let path = format!("/holds/{}", hold.hold_id);
+    assert_problem(&answer(buyer.call(&app, Method::DELETE, &path)).await, 409, "hold-in-purchase");
+    assert_problem(&answer(buyer.call(&app, Method::POST, &format!("{path}/extend"))).await, 409, "hold-in-purchase");
+    // Long after the hold's time the seats are still the order's; a later hold of another seat proves time has passed.
+    let probe = held(&app, &other, &["A-11"]).await;
+    until("another hold expires", async || {
+        let probe = engine.load_hold(&probe.event, &probe.hold_id).await.unwrap().unwrap();
+        (probe.state == HoldState::Expired).then_some(())
+    })
+    .await;
+    assert_problem(&other.hold(&app, &["A-1"]).await, 409, "seats-unavailable");
+    let sale = sell(&app, &hold, &order).await;
+    for _ in 0..2 {
+        engine.mark_sold(&hold.event, &sale).await.unwrap();
+    }
+    app.seat_becomes(&event, "A-1", "sold").await;
+    // The cap counts what was bought, once: two of three.
+    assert_problem(&buyer.hold(&app, &["A-5", "A-7"]).await, 422, "limit-exceeded");
+    assert_eq!(buyer.hold(&app, &["A-5"]).await.0, 201);
+    let (status, view) = answer(buyer.call(&app, Method::GET, &path)).await;
+    assert_eq!((status.as_u16(), &view["status"]), (200, &json!("sold")));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn an_unclaimed_hold_lives_again_within_its_maximum() {
+    let app = App::start().await;
+    let event = app.event(1, 4, json!({"hold_seconds": 1, "hold_max_seconds": 100})).await;
+    let shopper = app.shopper(&event, 1);
+    let hold = held(&app, &shopper, &["A-1"]).await;
+    let order = claim(&app, &hold).await;
+    let mut connection = app.db.acquire().await.unwrap();
+    store::drop_claim(&mut connection, &order).await.unwrap();
+    let engine = &app.state.holds;
+    let Unclaimed::Restored(until) = engine.unclaim(&hold.event, &hold.hold_id, &order, 60).await.unwrap() else {
+        panic!("not restored");
+    };
+    assert!((until - hold.created_at).num_seconds() >= 60 && until <= hold.max_expires_at);
+    assert_eq!(engine.unclaim(&hold.event, &hold.hold_id, &order, 60).await.unwrap(), Unclaimed::NotClaimed);
+    let order = claim(&app, &hold).await;
+    store::drop_claim(&mut connection, &order).await.unwrap();
+    let far = engine.unclaim(&hold.event, &hold.hold_id, &order, 5000).await.unwrap();
+    assert_eq!(far, Unclaimed::Restored(hold.max_expires_at));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn older_versions_of_a_seat_are_ignored() {
+    let app = App::start().await;
+    let event = app.event(1, 4, json!({})).await;
+    let hold = held(&app, &app.shopper(&event, 1), &["A-1"]).await;
+    let order = claim(&app, &hold).await;
+    let sale = sell(&app, &hold, &order).await;
+    let engine = &app.state.holds;
+    let later = [SeatVersion { index: 0, version: sale.seats[0].version + 1 }];
+    engine.mark_sold(&hold.event, &sale).await.unwrap();
+    engine.mark_freed(&hold.event, Some(&hold.identity), &later).await.unwrap();
+    // The sale arrives again, late: it is older than the refund.
+    engine.mark_sold(&hold.event, &sale).await.unwrap();
+    app.seat_becomes(&event, "A-1", "available").await;
+    assert_eq!(app.shopper(&event, 2).hold(&app, &["A-1"]).await.0, 201);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_redis_that_forgets_is_filled_from_postgres() {
+    let app = App::start().await;
+    let event = app.event(1, 8, json!({"event_ticket_limit": 3})).await;
+    let (buyer, payer, other) = (app.shopper(&event, 1), app.shopper(&event, 2), app.shopper(&event, 3));
+    let sold = held(&app, &buyer, &["A-1", "A-3"]).await;
+    let order = claim(&app, &sold).await;
+    let sale = sell(&app, &sold, &order).await;
+    app.state.holds.mark_sold(&sold.event, &sale).await.unwrap();
+    let paying = held(&app, &payer, &["A-5"]).await;
+    let paying_order = claim(&app, &paying).await;
+    held(&app, &other, &["A-7"]).await;
+    let before = app.seat_becomes(&event, "A-1", "sold").await["version"].as_u64().unwrap();
+
+    forget(&redis_url(&app), &event).await;
+
+    let after = until("the map is of a later generation", async || {
+        let map = app.map_at(&event, 0).await;
+        assert!(map["version"].as_u64().unwrap() >= before, "a version went back");
+        (map["version"].as_u64().unwrap() >> 32 > before >> 32).then_some(map)
+    })
+    .await;
+    let status = |n: usize| after["seats"][n]["status"].as_str().unwrap();
+    assert_eq!([status(0), status(1), status(2), status(3)], ["sold", "sold", "held", "available"]);
+    assert_problem(&other.hold(&app, &["A-1"]).await, 409, "seats-unavailable");
+    assert_problem(&other.hold(&app, &["A-5"]).await, 409, "seats-unavailable");
+    assert_eq!(other.hold(&app, &["A-7"]).await.0, 201, "live holds evaporated");
+    assert_problem(&buyer.hold(&app, &["A-9", "A-11"]).await, 422, "limit-exceeded");
+    // The order that was paying goes on as if nothing had happened.
+    let engine = &app.state.holds;
+    let claimed = engine.claim_for_sale(&paying.event, &paying.hold_id, &paying_order).await.unwrap();
+    assert_eq!(claimed, Claim::Claimed);
+    let sale = sell(&app, &paying, &paying_order).await;
+    engine.mark_sold(&paying.event, &sale).await.unwrap();
+    app.seat_becomes(&event, "A-5", "sold").await;
+    let since = answer(app.fan(Method::GET, &format!("/v1/events/{event}/seatmap/changes?since={before}"))).await;
+    assert_problem(&since, 410, "version-too-old");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn claims_that_lost_their_order_are_settled() {
+    let app = App::start().await;
+    let event = app.event(1, 6, json!({})).await;
+    let (first, second) = (app.shopper(&event, 1), app.shopper(&event, 2));
+    let failed = held(&app, &first, &["A-1"]).await;
+    let failed_order = claim(&app, &failed).await;
+    let won = held(&app, &second, &["A-3"]).await;
+    let won_order = claim(&app, &won).await;
+    // Both processes die between Postgres and Redis: one after giving up, one after selling.
+    let mut connection = app.db.acquire().await.unwrap();
+    store::drop_claim(&mut connection, &failed_order).await.unwrap();
+    sell(&app, &won, &won_order).await;
+    let engine = &app.state.holds;
+    until("both are settled", async || {
+        let failed = engine.load_hold(&failed.event, &failed.hold_id).await.unwrap().unwrap().state;
+        let won = engine.load_hold(&won.event, &won.hold_id).await.unwrap().unwrap().state;
+        (failed == HoldState::Live && won == HoldState::Sold(won_order.clone())).then_some(())
+    })
+    .await;
+    app.seat_becomes(&event, "A-3", "sold").await;
+    assert_eq!(engine.claims(&failed.event).await.unwrap(), []);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn two_processes_agree_after_one_raised_the_generation() {
+    let app = App::start().await;
+    let sibling = app.sibling(Role::Api).await;
+    let event = app.event(1, 6, json!({})).await;
+    let shopper = app.shopper(&event, 1);
+    assert_eq!(shopper.hold(&sibling, &["A-1"]).await.0, 201);
+    assert_problem(&app.shopper(&event, 2).hold(&app, &["A-1"]).await, 409, "seats-unavailable");
+    forget(&redis_url(&app), &event).await;
+    let (status, _) = until("one of them fills Redis again", async || {
+        let outcome = shopper.hold(&sibling, &["A-3"]).await;
+        (outcome.0 != 503).then_some(outcome)
+    })
+    .await;
+    assert_eq!(status, 201);
+    let refused = until("the other has followed", async || {
+        let outcome = app.shopper(&event, 2).hold(&app, &["A-3"]).await;
+        (outcome.0 != 503).then_some(outcome)
+    })
+    .await;
+    assert_problem(&refused, 409, "seats-unavailable");
+    sibling.finish().await;
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_restarted_redis_loses_holds_but_never_sales_and_versions_grow() {
+    let mut redis = RedisServer::start().await;
+    let app = App::start_on(&redis.url(), Role::All).await;
+    let event = app.event(1, 6, json!({})).await;
+    let (buyer, other) = (app.shopper(&event, 1), app.shopper(&event, 2));
+    let hold = held(&app, &buyer, &["A-1"]).await;
+    let order = claim(&app, &hold).await;
+    let sale = sell(&app, &hold, &order).await;
+    app.state.holds.mark_sold(&hold.event, &sale).await.unwrap();
+    held(&app, &other, &["A-3"]).await;
+    let mut versions = vec![app.seat_becomes(&event, "A-1", "sold").await["version"].as_u64().unwrap()];
+    for _ in 0..2 {
+        redis.restart_empty().await;
+        let map = until("the map is of a later generation", async || {
+            let map = app.map_at(&event, 0).await;
+            (map["version"].as_u64().unwrap() >> 32 > versions[versions.len() - 1] >> 32).then_some(map)
+        })
+        .await;
+        assert_eq!(map["seats"][0]["status"], "sold");
+        assert_eq!(map["seats"][1]["status"], "available");
+        versions.push(map["version"].as_u64().unwrap());
+    }
+    assert!(versions.is_sorted());
+    assert_problem(&other.hold(&app, &["A-1"]).await, 409, "seats-unavailable");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_frozen_redis_refuses_in_bounded_time_and_maps_go_on() {
+    let redis = RedisServer::start().await;
+    let app = App::start_on(&redis.url(), Role::Api).await;
+    let event = app.event(1, 6, json!({})).await;
+    let shopper = app.shopper(&event, 1);
+    assert_eq!(shopper.hold(&app, &["A-1"]).await.0, 201);
+    app.seat_becomes(&event, "A-1", "held").await;
+    redis.signal("-STOP");
+    for _ in 0..6 {
+        let began = app.state.clock.instant();
+        let request = shopper.call(&app, Method::POST, "/holds").header("idempotency-key", "frozen");
+        let response = request.json(&json!({"seat_ids": ["A-3"]})).send().await.unwrap();
+        assert_eq!(response.status(), 503);
+        assert!(response.headers().contains_key("retry-after"));
+        let took = app.state.clock.instant().duration_since(began);
+        assert!(took < Duration::from_secs(3), "{took:?}");
+    }
+    let map: Value = app.map_at(&event, 0).await;
+    assert_eq!(map["seats"][0]["status"], "held", "the last map is still served");
+    let (status, _) = answer(app.raw(Method::GET, "/readyz")).await;
+    assert_eq!(status, 503);
+    redis.signal("-CONT");
+    // The frozen requests may have landed: the same key never makes a second hold.
+    let hold = until("redis is back", async || {
+        let (status, hold) = shopper.hold_with(&app, &["A-3"], "frozen").await;
+        (status == 201).then_some(hold)
+    })
+    .await;
+    let mine = answer(shopper.call(&app, Method::GET, "/holds/mine")).await.1;
+    let of_seat = mine["holds"].as_array().unwrap().iter().filter(|h| h["seat_ids"] == json!(["A-3"])).count();
+    assert_eq!((of_seat, hold["seat_ids"] == json!(["A-3"])), (1, true));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn holds_go_on_while_postgres_is_away() {
+    let app = App::start().await;
+    let event = app.event(1, 6, json!({})).await;
+    let shopper = app.shopper(&event, 1);
+    assert_eq!(shopper.hold(&app, &["A-1"]).await.0, 201);
+    app.state.db.close().await;
+    assert_eq!(shopper.hold(&app, &["A-3"]).await.0, 201);
+    assert_eq!(app.map_at(&event, 0).await["seats"].as_array().unwrap().len(), 6);
+    assert_problem(&answer(app.fan(Method::GET, "/v1/events")).await, 503, "overloaded");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn transactions_that_deadlock_are_tried_again() {
+    let app = App::start().await;
+    let event = app.event(1, 4, json!({})).await;
+    let touch = async |first: i32, second: i32| {
+        let event = event.clone();
+        db::transact("touch", &app.state.db, move |tx| {
+            let event = event.clone();
+            Box::pin(async move {
+                for idx in [first, second] {
+                    let sql = "UPDATE event_seats SET changed_at = now() WHERE event_id = $1 AND idx = $2";
+                    sqlx::query(sql).bind(&event).bind(idx).execute(&mut *tx).await?;
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                Ok::<_, sqlx::Error>(())
+            })
+        })
+        .await
+    };
+    let (a, b) = tokio::join!(touch(0, 1), touch(1, 0));
+    assert!(a.is_ok() && b.is_ok(), "{a:?} {b:?}");
+    app.finish().await;
+}

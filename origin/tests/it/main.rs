@@ -1,0 +1,12 @@
+//! The origin against real Postgres and Redis.
+//!
+//! `FAIRGATE_TEST_DATABASE_URL` names a Postgres where databases may be created (each test gets a fresh one),
+//! `FAIRGATE_TEST_REDIS_URL` a Redis (each test uses its own event ids).
+
+mod catalogue;
+mod faults;
+mod harness;
+mod holds;
+mod plans;
+mod seat_map;
+mod service;
