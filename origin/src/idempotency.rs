@@ -42,7 +42,8 @@ impl FromRequestParts<AppState> for IdempotencyKey {
         if !parts.headers.contains_key("idempotency-key") {
             return Err(Kind::IdempotencyKeyMissing.into());
         }
-        let malformed = || Problem::new(Kind::Malformed).detail("Idempotency-Key must be 1 to 255 printable characters");
+        let malformed =
+            || Problem::new(Kind::Malformed).detail("Idempotency-Key must be 1 to 255 printable characters");
         single(&parts.headers, "idempotency-key").and_then(parse).map(Self).ok_or_else(malformed)
     }
 }
@@ -54,7 +55,8 @@ fn parse(text: &str) -> Option<String> {
         None => text,
     };
     let fits = !key.is_empty() && key.len() <= MAX_CHARS;
-    (fits && key.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')).then(|| key.to_owned())
+    (fits && key.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\'))
+        .then(|| key.to_owned())
 }
 
 #[cfg(test)]
