@@ -38,7 +38,7 @@ export class Sale {
   room() {
     const open = this.phase() === "open";
     return {
-      event: this.event, phase: this.phase(), server_time: new Date().toISOString(),
+      event: this.event, title: this.title, phase: this.phase(), server_time: new Date().toISOString(),
       registration_opens_at: new Date(this.registrationAt).toISOString(), onsale_at: new Date(this.onsaleAt).toISOString(),
       closes_at: new Date(this.onsaleAt + 3_600_000).toISOString(), serving: open ? this.#serving() : 0,
       queued: this.crowd + this.#places.size, admit_rate_per_minute: this.ratePerSecond * 60, version: this.#version,

@@ -8,7 +8,7 @@ const { nextPollMs, backoffMs } = await load("waiting-room/polling.ts");
 
 const NOW = Date.parse("2026-06-01T12:00:00Z");
 const room = (phase, change = {}) => ({
-  event: "evt_1", phase, server_time: "2026-06-01T12:00:00Z", registration_opens_at: "2026-06-01T11:00:00Z",
+  event: "evt_1", title: "Finals", phase, server_time: "2026-06-01T12:00:00Z", registration_opens_at: "2026-06-01T11:00:00Z",
   onsale_at: "2026-06-01T12:30:00Z", closes_at: "2026-06-02T12:00:00Z", serving: 0, queued: 10, admit_rate_per_minute: 600, version: 1,
   poll: { floor_ms: 2000, ceiling_ms: 30000, jitter: 0.3 }, message: {}, ...change,
 });

@@ -30,6 +30,7 @@ impl Room {
         let drawn = self.transcript.as_ref();
         RoomDocument {
             event: self.memory.event.clone(),
+            title: config.title.clone(),
             phase: self.phase(now),
             server_time: now,
             registration_opens_at: config.registration_opens_at,

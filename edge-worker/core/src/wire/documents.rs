@@ -11,6 +11,8 @@ use super::{EventConfig, Instant, Phase};
 pub struct RoomDocument {
     /// The event.
     pub event: String,
+    /// What the event is called: the heading of the waiting room, which asks nobody else.
+    pub title: String,
     /// State of the room.
     pub phase: Phase,
     /// The Room's clock when it wrote this.

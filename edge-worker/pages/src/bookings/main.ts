@@ -7,7 +7,7 @@ import { clearNotice, notice, say } from "../base/notice";
 import { prepare, refuse } from "../base/page";
 import { eventOf } from "../base/places";
 import { currentLocale, t, timeOf } from "../i18n/language";
-import { enterShop } from "../identity/session";
+import { asShopper, enterShop } from "../identity/session";
 import { EventStore } from "../identity/store";
 import { Api } from "../wire/api";
 import { seatNames, type SeatNames } from "../wire/seat-names";
@@ -30,11 +30,9 @@ class Bookings {
   async load(): Promise<void> {
     clearNotice();
     this.#more.disabled = true;
-    const identity = await this.store.identity();
-    const token = await this.store.get("session");
     const cursor = this.#cursor === null ? "" : `&cursor=${encodeURIComponent(this.#cursor)}`;
     const answer = await this.api.call<BookingsPage>({
-      path: `/v1/users/me/bookings?limit=${PAGE_SIZE}${cursor}`, proof: { identity, ...(token === undefined ? {} : { token }) },
+      path: `/v1/users/me/bookings?limit=${PAGE_SIZE}${cursor}`, ...(await asShopper(this.store)),
     });
     setHidden(need("loading"), true);
     this.#more.disabled = false;

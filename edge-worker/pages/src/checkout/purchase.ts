@@ -2,8 +2,9 @@
 // reloads. The record in IndexedDB is written before the request: who finds it there, resumes it.
 
 import { pause } from "../base/dom";
+import { asShopper } from "../identity/session";
 import type { EventStore, Purchase } from "../identity/store";
-import type { Api, Call } from "../wire/api";
+import type { Api } from "../wire/api";
 import type { Hold, Order } from "../wire/types";
 import { type Outcome, outcomeOfOrder, outcomeOfProblem } from "./outcome";
 
@@ -37,10 +38,11 @@ export class Purchasing {
 
   async #send(purchase: Purchase): Promise<Outcome> {
     const path = `/v1/events/${this.store.event}/holds/${encodeURIComponent(purchase.holdId)}/purchase`;
-    const answer = await this.api.call<Order>(await this.#proved({
+    const answer = await this.api.call<Order>({
       method: "POST", path, timeoutMs: PURCHASE_TIMEOUT_MS,
       headers: { "Idempotency-Key": purchase.idempotencyKey }, body: { payment_method_token: purchase.method },
-    }));
+      ...(await asShopper(this.store)),
+    });
     if (!answer.ok) return outcomeOfProblem(answer.problem);
     purchase.orderId = answer.body.order_id;
     await this.store.put("purchase", purchase);
@@ -49,13 +51,7 @@ export class Purchasing {
 
   async order(orderId: string): Promise<Outcome> {
     const path = `/v1/events/${this.store.event}/orders/${encodeURIComponent(orderId)}`;
-    const answer = await this.api.call<Order>(await this.#proved({ path }));
+    const answer = await this.api.call<Order>({ path, ...(await asShopper(this.store)) });
     return answer.ok ? outcomeOfOrder(answer.body) : outcomeOfProblem(answer.problem);
-  }
-
-  async #proved(call: Call): Promise<Call> {
-    const token = await this.store.get("session");
-    const identity = await this.store.identity();
-    return { ...call, proof: { identity, ...(token === undefined ? {} : { token }) } };
   }
 }

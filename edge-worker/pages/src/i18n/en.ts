@@ -60,7 +60,7 @@ export const en = {
   "room.facts.progress": "Way through the line",
   "room.eta.minutes": { one: "About {n} minute", other: "About {n} minutes" },
   "room.eta.range": "{from} to {to} minutes",
-  "room.queued": { one: "{n} fan has joined", other: "{n} fans have joined" },
+  "room.queued": { one: "{n} fan in line", other: "{n} fans in line" },
   "room.offline": "No connection. Your place is kept; we keep trying.",
   "room.spent": "Your earlier visit to this sale has ended. You can join the line again.",
 

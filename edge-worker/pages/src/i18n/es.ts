@@ -61,7 +61,7 @@ export const es: Catalogue = {
   "room.facts.progress": "Avance en la cola",
   "room.eta.minutes": { one: "Cerca de {n} minuto", other: "Cerca de {n} minutos" },
   "room.eta.range": "De {from} a {to} minutos",
-  "room.queued": { one: "{n} persona se ha unido", other: "{n} personas se han unido" },
+  "room.queued": { one: "{n} persona en la cola", other: "{n} personas en la cola" },
   "room.offline": "Sin conexión. Tu puesto está guardado; seguimos intentándolo.",
   "room.spent": "Tu visita anterior a esta venta ha terminado. Puedes unirte otra vez a la cola.",
   "say.joined": "Tienes un puesto en la cola.",

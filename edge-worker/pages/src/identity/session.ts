@@ -3,7 +3,7 @@
 import { claimsOf } from "../base/base64url";
 import type { ServerClock } from "../base/clock";
 import { ticking } from "../base/duration";
-import type { Api } from "../wire/api";
+import type { Api, Call } from "../wire/api";
 import type { RoomDocument } from "../wire/types";
 import type { EventStore } from "./store";
 
@@ -12,6 +12,12 @@ export async function enterShop(api: Api, store: EventStore): Promise<RoomDocume
   api.onSession = (token) => store.put("session", token);
   const room = await api.call<RoomDocument>({ path: `/v1/events/${store.event}/room` });
   return room.ok ? room.body : null;
+}
+
+/** What a shopper's call carries: a proof by their key and, while they have one, their session. */
+export async function asShopper(store: EventStore): Promise<Pick<Call, "proof" | "session">> {
+  const [identity, session] = await Promise.all([store.identity(), store.get("session")]);
+  return session === undefined ? { proof: { identity } } : { proof: { identity, token: session }, session };
 }
 
 /** When the session ends, in server milliseconds; null without one. */

@@ -1,6 +1,7 @@
 // Holds over the wire. One idempotency key belongs to one selection until the server has decided it:
 // a lost answer, a reload or an impatient second press asks for the same hold, never for a second.
 
+import { asShopper } from "../identity/session";
 import type { EventStore } from "../identity/store";
 import type { Answer, Api } from "../wire/api";
 import { pause } from "../base/dom";
@@ -14,7 +15,7 @@ export class Holding {
   constructor(private readonly api: Api, private readonly store: EventStore) {}
 
   async mine(): Promise<Hold[]> {
-    const answer = await this.api.call<Hold[] | { holds?: Hold[] }>({ path: `${this.#base()}/mine` });
+    const answer = await this.api.call<Hold[] | { holds?: Hold[] }>({ path: `${this.#base()}/mine`, ...(await asShopper(this.store)) });
     if (!answer.ok) return [];
     return Array.isArray(answer.body) ? answer.body : answer.body.holds ?? [];
   }
@@ -38,9 +39,7 @@ export class Holding {
   }
 
   async #write<T>(method: "POST" | "DELETE", path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
-    const token = await this.store.get("session");
-    const identity = await this.store.identity();
-    return this.api.call<T>({ method, path, body, headers, proof: { identity, ...(token === undefined ? {} : { token }) } });
+    return this.api.call<T>({ method, path, body, headers, ...(await asShopper(this.store)) });
   }
 
   #base(): string {

@@ -158,7 +158,7 @@ export class Painter {
     pen.font = "600 13px system-ui, sans-serif";
     if (view.width >= 640) lines[1] = label;
     const width = Math.max(...lines.map((line) => pen.measureText(line).width)) + 18;
-    const { left, top, right, bottom } = section.box;
+    const { left, right } = section.box;
     const x = clampTo(view.x((left + right) / 2), width / 2 + 4, view.width - width / 2 - BUTTONS_PX);
     const y = clampTo(this.#nameLine(section, view, x, width), 26, view.height - 26);
     pen.fillStyle = palette.map;

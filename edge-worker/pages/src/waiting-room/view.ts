@@ -7,6 +7,7 @@ import type { Eta, RoomDocument } from "../wire/types";
 import type { Action, Fault, Scene } from "./model";
 
 export class RoomView {
+  readonly #title = need("title");
   readonly #card = need("card");
   readonly #headline = need("headline");
   readonly #lead = need("lead");
@@ -79,10 +80,8 @@ export class RoomView {
   }
 
   showRoom(room: RoomDocument, language: string): void {
-    if (room.title !== undefined) {
-      setText(need("title"), room.title);
-      document.title = `${room.title} · ${t("room.title")}`;
-    }
+    setText(this.#title, room.title);
+    document.title = `${room.title} · ${t("room.title")}`;
     const message = messageFor(room.message, language);
     setText(this.#operatorText, message);
     setHidden(this.#operator, message === "");

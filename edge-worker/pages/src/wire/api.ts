@@ -15,6 +15,8 @@ export interface Call {
   body?: unknown;
   /** A proof by this identity's key; `token` is what `ath` is taken of. */
   proof?: { identity: Identity; token?: string };
+  /** Presented beside the cookie, so that `ath` and the session it is checked against are always the same one. */
+  session?: string;
   /** How the answer is read; the seat map is bytes. */
   as?: "json" | "bytes";
   timeoutMs?: number;
@@ -62,6 +64,7 @@ export class Api {
         method, url: location.origin + call.path, ...(token === undefined ? {} : { token }),
       });
     }
+    if (call.session !== undefined) headers["Authorization"] = `Bearer ${call.session}`;
     if (call.body === undefined) return { method, headers, credentials: "same-origin" };
     headers["Content-Type"] = "application/json";
     return { method, headers, credentials: "same-origin", body: JSON.stringify(call.body) };

@@ -5,6 +5,7 @@ export type Phase =
 
 export interface RoomDocument {
   event: string;
+  title: string;
   phase: Phase;
   server_time: string;
   registration_opens_at: string;
@@ -16,7 +17,6 @@ export interface RoomDocument {
   version: number;
   poll: { floor_ms: number; ceiling_ms: number; jitter: number };
   message: Record<string, string>;
-  title?: string;
 }
 
 export interface ChallengeDocument {
