@@ -145,6 +145,10 @@ const routes = [
     const answer = sale.hold(jkt, call.body.seat_ids);
     return answer.refused ? problem(call.response, answer.status, answer.refused, answer.extra, { "Retry-After": "2" }) : json(call.response, 201, answer);
   })],
+  ["POST", /\/holds\/([^/]+)\/extend$/, (call) => withSession(call, ({ jkt }) => {
+    const hold = sale.extend(jkt, call.match[1]);
+    return hold === null ? problem(call.response, 409, "already-extended") : json(call.response, 200, hold);
+  })],
   ["DELETE", /\/holds\/([^/]+)$/, (call) => withSession(call, ({ jkt }) => {
     sale.release(jkt, call.match[1]);
     json(call.response, 204);
@@ -169,7 +173,9 @@ const routes = [
     if (proof === null) return problem(response, 401, "proof-of-possession-failed");
     json(response, 200, sale.bookingsOf(proof.jkt, Number(url.searchParams.get("limit")), url.searchParams.get("cursor")));
   }],
-  ["GET", /^\/v1\/events\/[^/]+$/, ({ response }) => json(response, 200, { event_id: sale.event, title: sale.title, event_ticket_limit: 6 })],
+  ["GET", /^\/v1\/events\/[^/]+$/, ({ response }) => json(response, 200, {
+    event_id: sale.event, title: sale.title, starts_at: "2027-06-05T19:30:00", timezone: "Europe/Madrid", event_ticket_limit: 6,
+  })],
 ];
 
 function withSession(call, act) {

@@ -133,7 +133,7 @@ export class Sale {
     return {
       hold_id: hold.id, seat_ids: hold.seats.map((seat) => this.layout.seats[seat].seat_id), areas: [], stays: [],
       expires_at: new Date(hold.until).toISOString(), expires_in: Math.round((hold.until - Date.now()) / 1000),
-      total: hold.seats.reduce((sum, seat) => sum + this.#price(seat), 0), currency: "EUR", versions: [this.#version], replaced: hold.replaced,
+      total: hold.seats.reduce((sum, seat) => sum + this.#price(seat), 0), currency: "EUR", versions: [this.#version], replaced: hold.replaced, extended: hold.extended === true,
     };
   }
 
@@ -163,6 +163,13 @@ export class Sale {
     return this.#render(hold);
   }
 
+  extend(jkt, id) {
+    const hold = this.#holds.get(id);
+    if (hold?.jkt !== jkt || hold.extended) return null;
+    Object.assign(hold, { extended: true, until: Date.now() + this.holdSeconds * 1000 });
+    return this.#render(hold);
+  }
+
   release(jkt, id) {
     const hold = this.#holds.get(id);
     if (hold?.jkt !== jkt) return;
@@ -177,7 +184,7 @@ export class Sale {
     for (const seat of hold.seats) this.#set(seat, SOLD);
     const { seat_ids, total, currency } = this.#render(hold);
     const booking = {
-      booking_id: `bk_${randomUUID().slice(0, 8)}`, order_id: `ord_${randomUUID()}`, jkt, event: { event_id: this.event, title: this.title },
+      booking_id: `bk_${randomUUID().slice(0, 8)}`, order_id: `ord_${randomUUID()}`, jkt, event: this.event,
       seat_ids, areas: [], stays: [], total, currency, status: "confirmed", created_at: new Date().toISOString(),
     };
     this.#bookings.unshift(booking);

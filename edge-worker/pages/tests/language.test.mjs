@@ -7,7 +7,7 @@ import { load } from "./source.mjs";
 
 const { en } = await load("i18n/en.ts");
 const { es } = await load("i18n/es.ts");
-const { chooseLanguage, fill } = await load("i18n/language.ts");
+const { chooseLanguage, fill, localTime } = await load("i18n/language.ts");
 const pages = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 const placeholders = (message) => [...new Set(JSON.stringify(message).match(/\{\w+\}/g) ?? [])].sort();
@@ -41,4 +41,8 @@ test("the language asked for, else the browser's, else English", () => {
   assert.equal(chooseLanguage(["es", "en"]), "es");
   assert.equal(chooseLanguage([null, null, "de-DE", "es-MX"]), "es");
   assert.equal(chooseLanguage([null, "constructor", "de"]), "en");
+});
+
+test("an event's time is the venue's, whatever zone the reader is in", () => {
+  assert.match(localTime("2027-06-05T19:30:00"), /June 5, 2027.*7:30/);
 });

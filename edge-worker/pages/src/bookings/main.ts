@@ -6,20 +6,25 @@ import { button, el, need, setHidden } from "../base/dom";
 import { clearNotice, notice, say } from "../base/notice";
 import { prepare, refuse } from "../base/page";
 import { eventOf } from "../base/places";
-import { currentLocale, t, timeOf } from "../i18n/language";
+import { currentLocale, localTime, t, timeOf } from "../i18n/language";
 import { asShopper, enterShop } from "../identity/session";
 import { EventStore } from "../identity/store";
 import { Api } from "../wire/api";
 import { seatNames, type SeatNames } from "../wire/seat-names";
-import type { Booking, BookingsPage } from "../wire/types";
+import type { Booking, BookingsPage, CatalogueEvent } from "../wire/types";
 import { fault } from "./fault";
 
 const PAGE_SIZE = 20;
 
+interface EventFacts {
+  names: SeatNames;
+  event: CatalogueEvent | null;
+}
+
 class Bookings {
   readonly #list = need("bookings");
   readonly #more = need<HTMLButtonElement>("more");
-  readonly #names = new Map<string, Promise<SeatNames>>();
+  readonly #events = new Map<string, Promise<EventFacts>>();
   #cursor: string | null = null;
   #shown = 0;
 
@@ -55,29 +60,30 @@ class Bookings {
   }
 
   async #item(booking: Booking): Promise<HTMLLIElement> {
-    const event = typeof booking.event === "string" ? { event_id: booking.event } : booking.event;
-    const names = await this.#namesFor(event.event_id ?? this.store.event);
+    const { names, event } = await this.#factsOf(booking.event);
     const fact = (name: string, value: string): HTMLElement => el("div", {}, el("dt", {}, name), el("dd", {}, value));
-    const seats = [...booking.seat_ids.map(names), ...(booking.areas ?? []).map(({ area, quantity }) => `${area} × ${quantity}`)];
     return el("li", { class: "card booking", "data-booking": booking.booking_id },
       el("div", { class: "heading" },
-        el("h2", { tabindex: "-1" }, event.title ?? event.event_id ?? ""),
+        el("h2", { tabindex: "-1" }, event?.title ?? booking.event),
         el("p", { class: "badge", "data-status": booking.status }, t(`bookings.status.${booking.status}`))),
+      event !== null && el("p", {}, localTime(event.starts_at)),
       el("dl", { class: "booking-facts" },
         fact(t("bookings.reference"), booking.booking_id),
         fact(t("bookings.paid"), money.format(booking.total, booking.currency, currentLocale())),
         fact(t("bookings.made"), timeOf(Date.parse(booking.created_at), this.api.clock.now()))),
       el("h3", { class: "quiet" }, t("bookings.seats")),
-      el("ul", { class: "seat-lines" }, ...seats.map((seat) => el("li", {}, seat))));
+      el("ul", { class: "seat-lines" }, ...booking.seat_ids.map((seat) => el("li", {}, names(seat)))));
   }
 
-  #namesFor(event: string): Promise<SeatNames> {
-    let names = this.#names.get(event);
-    if (names === undefined) {
-      names = seatNames(this.api, event);
-      this.#names.set(event, names);
+  #factsOf(event: string): Promise<EventFacts> {
+    let facts = this.#events.get(event);
+    if (facts === undefined) {
+      const entry = this.api.call<CatalogueEvent>({ path: `/v1/events/${event}` });
+      facts = Promise.all([seatNames(this.api, event), entry])
+        .then(([names, answer]) => ({ names, event: answer.ok ? answer.body : null }));
+      this.#events.set(event, facts);
     }
-    return names;
+    return facts;
   }
 }
 

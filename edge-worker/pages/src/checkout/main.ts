@@ -4,7 +4,7 @@ import { ServerClock } from "../base/clock";
 import { clearNotice, link, notice, say } from "../base/notice";
 import { prepare, refuse } from "../base/page";
 import { eventOf, seatsPage, waitingRoomPage } from "../base/places";
-import { t } from "../i18n/language";
+import { t, timeOf } from "../i18n/language";
 import { Deadline, enterShop } from "../identity/session";
 import { EventStore, type Purchase } from "../identity/store";
 import { Holding } from "../seats/holding";
@@ -26,7 +26,9 @@ class Checkout {
   constructor(private readonly api: Api, private readonly store: EventStore, private readonly names: SeatNames) {
     this.#purchasing = new Purchasing(api, store);
     this.#holding = new Holding(api, store);
-    this.#view = new CheckoutView({ pay: (method) => void this.#pay(method), release: () => void this.#release() });
+    this.#view = new CheckoutView({
+      pay: (method) => void this.#pay(method), release: () => void this.#release(), extend: () => void this.#extend(),
+    });
   }
 
   /** A purchase under way comes first, then a finished order in the address, then the hold. */
@@ -136,6 +138,17 @@ class Checkout {
     const answer = await this.#holding.release(this.#hold.hold_id);
     if (answer.ok || answer.status === 404 || answer.status === 410) return location.assign(seatsPage(this.store.event));
     notice("warn", t("seats.busy"));
+  }
+
+  async #extend(): Promise<void> {
+    if (this.#hold === null || this.#paying) return;
+    const answer = await this.#holding.extend(this.#hold.hold_id);
+    this.#view.offerMoreTime(false);
+    if (!answer.ok) return notice("warn", t("checkout.moreTime.refused"));
+    this.#hold = { ...this.#hold, expires_at: answer.body.expires_at, extended: true };
+    const until = Date.parse(answer.body.expires_at);
+    this.#deadline?.moveTo(until);
+    notice("good", t("checkout.moreTime.given", { time: timeOf(until, this.api.clock.now()) }));
   }
 
   #backToSeats(): HTMLAnchorElement {

@@ -12,15 +12,17 @@ export class CheckoutView {
   readonly #panel = need("pay-panel");
   readonly #pay = need<HTMLButtonElement>("pay");
   readonly #release = need<HTMLButtonElement>("release");
+  readonly #extend = need<HTMLButtonElement>("extend");
   readonly #card = need<HTMLSelectElement>("card");
   #total = "";
 
-  constructor(on: { pay(method: string): void; release(): void }) {
+  constructor(on: { pay(method: string): void; release(): void; extend(): void }) {
     need<HTMLFormElement>("pay-form").addEventListener("submit", (event) => {
       event.preventDefault();
       on.pay(this.#card.value);
     });
     this.#release.addEventListener("click", () => on.release());
+    this.#extend.addEventListener("click", () => on.extend());
   }
 
   showHold(hold: Hold, names: SeatNames): void {
@@ -28,6 +30,7 @@ export class CheckoutView {
     replace(need("summary"), ...lines(hold.seat_ids, names));
     setText(need("total"), this.#total);
     setText(this.#pay, t("checkout.pay", { total: this.#total }));
+    this.offerMoreTime(hold.extended === false);
     setHidden(this.#loading, true);
     setHidden(this.#panel, false);
   }
@@ -36,8 +39,14 @@ export class CheckoutView {
     setText(need("held-for"), text);
   }
 
+  /** Nobody should lose seats for typing slowly: the limit can be moved, once. */
+  offerMoreTime(offered: boolean): void {
+    if (document.activeElement === this.#extend && !offered) this.focusPayment();
+    setHidden(need("more-time"), !offered);
+  }
+
   setPaying(paying: boolean): void {
-    for (const control of [this.#pay, this.#release, this.#card]) control.disabled = paying;
+    for (const control of [this.#pay, this.#release, this.#extend, this.#card]) control.disabled = paying;
     setText(this.#pay, paying ? t("checkout.paying") : t("checkout.pay", { total: this.#total }));
     setHidden(need("progress"), !paying);
   }

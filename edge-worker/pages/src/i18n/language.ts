@@ -87,6 +87,12 @@ export function timeOf(instant: number, now: number): string {
     : { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" }).format(instant);
 }
 
+/** The time at the venue, wherever the fan is: "Saturday, 5 June 2027, 19:30". */
+export function localTime(local: string): string {
+  // Read and written in one zone, so that nothing is converted on the way.
+  return new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short", timeZone: "UTC" }).format(Date.parse(`${local}Z`));
+}
+
 function remembered(): string | null {
   try {
     return localStorage.getItem(REMEMBERED);

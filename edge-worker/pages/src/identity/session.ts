@@ -48,6 +48,7 @@ export class Deadline {
   moveTo(until: number): void {
     this.until = until;
     this.#over = false;
+    this.#said.clear();
     this.#tick();
   }
 

@@ -34,6 +34,10 @@ export class Holding {
     }
   }
 
+  extend(holdId: string): Promise<Answer<Hold>> {
+    return this.#write<Hold>("POST", `${this.#base()}/${encodeURIComponent(holdId)}/extend`);
+  }
+
   release(holdId: string): Promise<Answer<void>> {
     return this.#write<void>("DELETE", `${this.#base()}/${encodeURIComponent(holdId)}`);
   }

@@ -9,7 +9,7 @@ import { t, timeOf } from "../i18n/language";
 import { Deadline, enterShop, sessionEnd } from "../identity/session";
 import { EventStore } from "../identity/store";
 import { Api } from "../wire/api";
-import type { Hold, LayoutDocument } from "../wire/types";
+import type { CatalogueEvent, Hold, LayoutDocument } from "../wire/types";
 import { Availability } from "./availability";
 import { BasketView } from "./basket-view";
 import { Choice } from "./choice";
@@ -66,10 +66,10 @@ class SeatsPage {
   }
 
   async #learnEvent(): Promise<void> {
-    const event = await this.api.call<{ title?: string; event_ticket_limit?: number }>({ path: `/v1/events/${this.store.event}` });
+    const event = await this.api.call<CatalogueEvent>({ path: `/v1/events/${this.store.event}` });
     if (!event.ok) return;
-    if (typeof event.body.title === "string") setText(need("title"), event.body.title);
-    if (typeof event.body.event_ticket_limit === "number") this.#choice.limit = event.body.event_ticket_limit;
+    setText(need("title"), event.body.title);
+    this.#choice.limit = event.body.event_ticket_limit;
     this.#basket.refresh();
   }
 

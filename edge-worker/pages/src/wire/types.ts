@@ -105,6 +105,17 @@ export interface Hold {
   expires_in?: number;
   total: number;
   currency: string;
+  /** A hold is prolonged once. */
+  extended?: boolean;
+}
+
+/** The catalogue's entry, as far as it is shown. */
+export interface CatalogueEvent {
+  title: string;
+  /** Local at the venue, without an offset. */
+  starts_at: string;
+  timezone: string;
+  event_ticket_limit: number;
 }
 
 export type OrderStatus =
@@ -124,9 +135,8 @@ export interface Order {
 export interface Booking {
   booking_id: string;
   order_id: string;
-  event: string | { event_id?: string; title?: string; starts_at?: string; timezone?: string };
+  event: string;
   seat_ids: string[];
-  areas?: { area: string; quantity: number }[];
   total: number;
   currency: string;
   status: "confirmed" | "canceled" | "refund_pending" | "refunded";
