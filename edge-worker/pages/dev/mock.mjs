@@ -205,5 +205,5 @@ const server = createServer(async (request, response) => {
   problem(response, 404, "not-found");
 });
 server.listen(number("port"), "127.0.0.1", () => {
-  console.log(`http://127.0.0.1:${number("port")}/waiting-room?event=${sale.event}`);
+  console.log(`http://127.0.0.1:${server.address().port}/waiting-room?event=${sale.event}`);
 });

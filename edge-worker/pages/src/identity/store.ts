@@ -35,9 +35,9 @@ export class EventStore {
 
   static async open(event: string): Promise<EventStore> {
     if (typeof indexedDB === "undefined") throw new StorageRefused("no IndexedDB");
-    const request = indexedDB.open(DATABASE, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
     try {
+      const request = indexedDB.open(DATABASE, 1);
+      request.onupgradeneeded = () => request.result.createObjectStore(STORE);
       return new EventStore(await done(request), event);
     } catch (cause) {
       throw new StorageRefused("IndexedDB would not open", { cause });
