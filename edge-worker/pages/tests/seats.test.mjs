@@ -3,14 +3,14 @@ import test from "node:test";
 import { load } from "./source.mjs";
 
 const { decodeMap, Availability, MapMalformed } = await load("seats/availability.ts");
-const { Plan } = await load("seats/plan.ts");
+const { Plan, isInside, hullOf } = await load("seats/plan.ts");
 const { shifts } = await load("seats/gaps.ts");
 const { Choice } = await load("seats/choice.ts");
 const { Viewport } = await load("seats/viewport.ts");
 const { SeatGrid } = await load("seats/seat-grid.ts");
 const { matches } = await load("seats/filter.ts");
 const { explain } = await load("seats/refusals.ts");
-const { fullName } = await load("seats/names.ts");
+const { fullName, shortNames } = await load("seats/names.ts");
 
 /** 0 available, 1 held, 2 sold. */
 function packed(status, version = 2n ** 32n + 7n) {
@@ -127,6 +127,7 @@ test("names: as the field wants them read", () => {
   const { plan } = world();
   assert.equal(fullName(plan, 1, 0, false), "Section A, row 1, seat 2, 45 euros, available");
   assert.equal(fullName(plan, 0, 2, false), "Section A, row 1, seat 1, 45 euros, sold, wheelchair place");
+  assert.equal(shortNames(plan, [0, 1, 5]), "A, row 1, seats 1 and 2 and A, row 2, seat 1");
   assert.equal(fullName(plan, 1, 0, true), "Section A, row 1, seat 2, 45 euros, chosen");
 });
 
@@ -168,4 +169,13 @@ test("a refused hold: what was taken, what is offered, where to go", () => {
   assert.equal(of("limit-exceeded", { limit: 6, used: 5 }, 422).values.used, 5);
   assert.equal(of("admission-required", {}, 403).toRoom, true);
   assert.equal(of("overloaded", {}, 503).key, "seats.busy");
+});
+
+test("hulls: what lies between the seats is inside, what lies beyond is not", () => {
+  const hull = hullOf([[0, 0], [10, 0], [10, 10], [0, 10], [5, 5], [2, 8]], 1);
+  assert.equal(hull.length, 8);
+  assert.equal(isInside(hull, 5, 5), true);
+  assert.equal(isInside(hull, -0.5, -0.5), true, "with its margin");
+  assert.equal(isInside(hull, 12, 5), false);
+  assert.equal(isInside([], 0, 0), false);
 });

@@ -117,6 +117,7 @@ export const en = {
   "seats.row": "Row {row}",
   "seats.name": "Section {section}, row {row}, seat {number}, {price}, {status}",
   "seats.nameShort": "{section}, row {row}, seat {number}",
+  "seats.namesInRow": "{section}, row {row}, seats {numbers}",
   "seats.status.available": "available",
   "seats.status.held": "in someone's basket",
   "seats.status.sold": "sold",

@@ -115,6 +115,7 @@ export const es: Catalogue = {
   "seats.row": "Fila {row}",
   "seats.name": "Sector {section}, fila {row}, asiento {number}, {price}, {status}",
   "seats.nameShort": "{section}, fila {row}, asiento {number}",
+  "seats.namesInRow": "{section}, fila {row}, asientos {numbers}",
   "seats.status.available": "libre",
   "seats.status.held": "en la cesta de alguien",
   "seats.status.sold": "vendido",

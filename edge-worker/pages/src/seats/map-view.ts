@@ -19,6 +19,8 @@ const STEP_MAX_PX = 48;
 const STEP_APPROACHED_PX = 30;
 /** A finger may miss by this much. */
 const REACH_PX = 14;
+/** From afar, this close to a section means the section (its name hangs beside it). */
+const NEAR_PX = 60;
 
 export class MapView {
   readonly #canvas = need<HTMLCanvasElement>("map");
@@ -109,12 +111,19 @@ export class MapView {
 
   #tap(x: number, y: number): void {
     if (this.#step() < CHOOSE_FROM_PX) {
-      this.#view.approach(this.#view.planX(x), this.#view.planY(y), STEP_APPROACHED_PX / this.plan.spacing);
-      this.repaint();
+      this.#approach(x, y);
       return;
     }
     const seat = this.#seatAt(x, y);
     if (seat !== null) this.onSeat(seat);
+  }
+
+  /** Too small to choose from: closer to the seats that were meant, or nothing if none are near. */
+  #approach(x: number, y: number): void {
+    const { seat, distance } = this.#grid.nearestOfAll(this.#view.planX(x), this.#view.planY(y));
+    if (distance * this.#view.scale > NEAR_PX) return;
+    this.#view.approach(this.plan.x[seat]!, this.plan.y[seat]!, STEP_APPROACHED_PX / this.plan.spacing);
+    this.repaint();
   }
 
   #hover(x: number, y: number | null): void {

@@ -22,8 +22,17 @@ export function shortName(plan: Plan, seat: number): string {
   return t("seats.nameShort", { section: plan.sectionOf(seat).name, row: plan.rowOf(seat).name, number: plan.numbers[seat]! });
 }
 
+/** Seats of one row together: "A, row 3, seats 12 and 13". */
 export function shortNames(plan: Plan, seats: readonly number[]): string {
-  return new Intl.ListFormat(currentLocale(), { type: "conjunction" }).format(seats.map((seat) => shortName(plan, seat)));
+  const byRow = new Map<number, number[]>();
+  for (const seat of seats) byRow.set(plan.row[seat]!, [...(byRow.get(plan.row[seat]!) ?? []), seat]);
+  return listed([...byRow.values()].map((row) => (row.length === 1 ? shortName(plan, row[0]!) : t("seats.namesInRow", {
+    section: plan.sectionOf(row[0]!).name, row: plan.rowOf(row[0]!).name, numbers: listed(row.map((seat) => plan.numbers[seat]!)),
+  }))));
+}
+
+function listed(names: string[]): string {
+  return new Intl.ListFormat(currentLocale(), { type: "conjunction" }).format(names);
 }
 
 export function flagNames(flags: number): string[] {

@@ -5,7 +5,7 @@ import { number, t } from "../i18n/language";
 import { AVAILABLE, type Availability } from "./availability";
 import type { Choice } from "./choice";
 import { type Filter, matches } from "./filter";
-import type { Plan, Section } from "./plan";
+import { isInside, type Plan, type Section } from "./plan";
 import { type Palette, readPalette, Sprites } from "./sprites";
 import { Specks } from "./specks";
 import type { Viewport } from "./viewport";
@@ -138,14 +138,14 @@ export class Painter {
     pen.stroke();
   }
 
-  /** On the section where it fits, else below or above it: a name must not hide what it names, nor another. */
+  /** On the section where it fits, else below or above it: a name must not hide seats, if it can be helped. */
   #nameLine(section: Section, view: Viewport, x: number, width: number): number {
     const { left, top, right, bottom } = section.box;
     const middle = view.y((top + bottom) / 2);
     if ((right - left) * view.scale > width * 2 && (bottom - top) * view.scale > 120) return middle;
-    const free = (y: number): boolean =>
-      this.plan.sections.every((other) => other === section || !covers(other, view, x, y, width));
-    return [view.y(bottom) + 20, view.y(top) - 20].find(free) ?? middle;
+    const places = [view.y(bottom) + 22, view.y(top) - 22, middle].map((y) => clampTo(y, 26, view.height - 26));
+    const free = (y: number): boolean => this.plan.sections.every((other) => !covers(other, view, x, y, width));
+    return places.find(free) ?? places[0]!;
   }
 
   #sectionName(section: Section, view: Viewport, palette: Palette): void {
@@ -176,9 +176,10 @@ export class Painter {
   }
 }
 
+/** Whether a name centred on (x, y) lies on a section: its corners and its middle stand for all of it. */
 function covers(section: Section, view: Viewport, x: number, y: number, width: number): boolean {
-  const { left, top, right, bottom } = section.box;
-  return view.x(left) < x + width / 2 && view.x(right) > x - width / 2 && view.y(top) < y + 21 && view.y(bottom) > y - 21;
+  const points = [[0, 0], [-1, -1], [1, -1], [1, 1], [-1, 1]] as const;
+  return points.some(([h, v]) => isInside(section.hull, view.planX(x + (h * width) / 2), view.planY(y + v * 19)));
 }
 
 function visible(section: Section, view: Viewport): boolean {

@@ -183,6 +183,18 @@ export function hullOf(points: (readonly [number, number])[], margin: number): n
   });
 }
 
+/** Whether a point lies in a convex hull: on the same side of all its edges. */
+export function isInside(hull: readonly number[], x: number, y: number): boolean {
+  let side = 0;
+  for (let i = 0; i < hull.length; i += 2) {
+    const j = (i + 2) % hull.length;
+    const turn = (hull[j]! - hull[i]!) * (y - hull[i + 1]!) - (hull[j + 1]! - hull[i + 1]!) * (x - hull[i]!);
+    if (turn !== 0 && side !== 0 && Math.sign(turn) !== side) return false;
+    if (turn !== 0) side = Math.sign(turn);
+  }
+  return hull.length >= 6;
+}
+
 function turnsLeft(a: readonly [number, number], b: readonly [number, number], c: readonly [number, number]): boolean {
   return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 0;
 }

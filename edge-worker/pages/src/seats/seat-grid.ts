@@ -32,6 +32,16 @@ export class SeatGrid {
     return best;
   }
 
+  /** The nearest seat of all, for a tap from so far away that every seat has to be looked at. */
+  nearestOfAll(x: number, y: number): { seat: number; distance: number } {
+    let [seat, squared] = [0, Infinity];
+    for (let other = 0; other < this.plan.count; other++) {
+      const distance = (this.plan.x[other]! - x) ** 2 + (this.plan.y[other]! - y) ** 2;
+      if (distance < squared) [seat, squared] = [other, distance];
+    }
+    return { seat, distance: Math.sqrt(squared) };
+  }
+
   #key(column: number, line: number): number {
     return column * 65_537 + line;
   }
