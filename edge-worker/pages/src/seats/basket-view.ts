@@ -30,6 +30,11 @@ export class BasketView {
     this.refresh();
   }
 
+  /** Where the keyboard stands when the button was pressed and nothing came of it. */
+  stop(): HTMLElement {
+    return this.#hold.disabled ? need("basket-head") : this.#hold;
+  }
+
   refresh(): void {
     const { seats, limit } = this.choice;
     setHidden(this.#empty, seats.length > 0);

@@ -123,7 +123,7 @@ export class ListView {
     const toggle = el("button", { type: "button", id: `${id}-toggle`, class: "disclose", "aria-expanded": "false", "aria-controls": `${id}-content` },
       el("span", {}, name), " ", note);
     const content = el("div", { id: `${id}-content`, hidden: true });
-    const element = el("section", { class: `fold fold-${level}`, "aria-labelledby": `${id}-toggle` }, el(level, {}, toggle), content);
+    const element = el("div", { class: `fold fold-${level}` }, el(level, {}, toggle), content);
     const disclosure: Disclosure = { element, toggle, note, content, filled: false };
     toggle.addEventListener("click", () => {
       if (!disclosure.filled) {

@@ -149,7 +149,8 @@ class SeatsPage {
     const alternatives = refusal.alternatives.map((seats) =>
       button(t("seats.takeAlternative", { seats: shortNames(this.plan, seats) }), () => this.#take(seats, asked)));
     notice("warn", t(refusal.key, refusal.values), alternatives, alternatives.length > 0 ? t("seats.alternatives") : null);
-    need("notice").querySelector<HTMLElement>("button")?.focus();
+    // The pressed button was disabled meanwhile and has lost the focus.
+    (need("notice").querySelector<HTMLElement>("button") ?? this.#basket.stop()).focus();
   }
 
   /** An alternative is either a whole new set or stands in for what was taken. */

@@ -48,7 +48,8 @@ export class RoomView {
       this.#barValue.value = scene.bar.value;
     }
     this.#showAction(scene.action);
-    const trouble = fault !== null ? t(fault.key, fault.values) : offline ? t("room.offline") : "";
+    // The end of a sale is the whole news; what went wrong before it no longer matters.
+    const trouble = scene.tone === "end" ? "" : fault !== null ? t(fault.key, fault.values) : offline ? t("room.offline") : "";
     setText(this.#fault, trouble);
     setHidden(this.#fault, trouble === "");
   }
