@@ -1,9 +1,9 @@
 //! Typed calls to the objects: the only place that knows their names and how a command travels.
 
 use edge_core::wire::{
-    Action, Ask, AskAnswer, AuditEntry, ConfigAnswer, Document, Ending, Extended, GateDocument, Join, JoinAnswer,
-    LaneCommand, LaneReply, LaneSetup, LaneStatus, Liveness, PhaseAnswer, PutConfig, PutConfigAnswer, Redeem,
-    RedeemAnswer, Report, RoomCommand, RoomReply, Stats, Tick,
+    Action, Ask, AskAnswer, AuditEntry, ConfigAnswer, Document, Ending, Extended, GateDocument, Join,
+    JoinAnswer, LaneCommand, LaneReply, LaneSetup, LaneStatus, Liveness, PhaseAnswer, PutConfig,
+    PutConfigAnswer, Redeem, RedeemAnswer, Report, RoomCommand, RoomReply, Stats, Tick,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -25,4 +25,4 @@ pub use rate::RateLimiter;
 pub use recent::Recent;
 pub use return_to::{own_target, percent_encode};
 pub use routes::{RouteTable, Rule, glob, plain_path};
-pub use standing::{ENDED_MAX_AGE_MS, Sighting, Standing, standing};
+pub use standing::{Sighting, Standing, standing};

@@ -1,13 +1,9 @@
 //! Whether a session whose signature holds is shopping right now.
 
+use crate::room::GATE_DOCUMENT_LASTS_MS;
+
 /// An isolate believes a lane's word about a session for half a minute.
 const CONFIRMED_MS: u64 = 30_000;
-/// Beyond this age the list of ended sessions says too little, and the lane is asked.
-///
-/// A lane reports an ending within a second and a freed slot is granted again after four, so a list up to three
-/// seconds old still names every session whose successor may shop.
-pub const ENDED_MAX_AGE_MS: u64 = 3_000;
-
 /// What an isolate knows of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
@@ -32,7 +28,8 @@ pub enum Standing {
     Expired,
 }
 
-/// Judges a session. `listed`: it stands in the list of ended sessions; `list_age_ms`: age of that list.
+/// Judges a session. `listed`: it stands in the list of ended sessions; `list_age_ms`: age of that list, which beyond
+/// [`GATE_DOCUMENT_LASTS_MS`] says too little: a freed slot may have been granted again.
 pub fn standing(sighting: &Sighting, listed: bool, list_age_ms: Option<u64>, now_ms: u64) -> Standing {
     if sighting.ended || listed {
         return Standing::Ended;
@@ -40,7 +37,7 @@ pub fn standing(sighting: &Sighting, listed: bool, list_age_ms: Option<u64>, now
     if now_ms / 1000 >= sighting.exp {
         return Standing::Expired;
     }
-    let list_holds = list_age_ms.is_some_and(|age| age <= ENDED_MAX_AGE_MS);
+    let list_holds = list_age_ms.is_some_and(|age| age <= GATE_DOCUMENT_LASTS_MS);
     let confirmed = sighting.confirmed_at_ms.is_some_and(|at| now_ms.saturating_sub(at) < CONFIRMED_MS);
     if list_holds && confirmed { Standing::Shopping } else { Standing::Confirm }
 }
@@ -65,8 +62,8 @@ mod tests {
 
     #[test]
     fn an_old_or_missing_list_sends_us_to_the_lane() {
-        assert_eq!(standing(&seen(NOW), false, Some(3_000), NOW), Standing::Shopping);
-        assert_eq!(standing(&seen(NOW), false, Some(3_001), NOW), Standing::Confirm);
+        assert_eq!(standing(&seen(NOW), false, Some(GATE_DOCUMENT_LASTS_MS), NOW), Standing::Shopping);
+        assert_eq!(standing(&seen(NOW), false, Some(GATE_DOCUMENT_LASTS_MS + 1), NOW), Standing::Confirm);
         assert_eq!(standing(&seen(NOW), false, None, NOW), Standing::Confirm);
     }
 

@@ -22,6 +22,8 @@ pub struct Found {
     pub entries: HashMap<Slot, Entry>,
     /// The seal, if it was needed.
     pub seal: Option<LaneSeal>,
+    /// A fresh random id for every place needed: the ids of admission tokens.
+    pub fresh_ids: Vec<String>,
 }
 
 impl Lane {
@@ -41,21 +43,15 @@ impl Lane {
         }
     }
 
-    /// Obeys the tick and reports. `fresh_id` makes the ids of admission tokens.
-    pub fn tick(
-        &mut self,
-        tick: &Tick,
-        found: Found,
-        now: Instant,
-        fresh_id: &mut dyn FnMut() -> String,
-    ) -> Report {
+    /// Obeys the tick and reports.
+    pub fn tick(&mut self, tick: &Tick, found: Found, now: Instant) -> Report {
         if tick.inc == self.memory.setup.inc {
-            self.obey(tick, found, now, fresh_id);
+            self.obey(tick, found, now);
         }
         self.report(tick)
     }
 
-    fn obey(&mut self, tick: &Tick, found: Found, now: Instant, fresh_id: &mut dyn FnMut() -> String) {
+    fn obey(&mut self, tick: &Tick, found: Found, now: Instant) {
         if let Some(setup) = tick.setup.as_ref().filter(|setup| setup.version > self.memory.setup.version) {
             self.memory.setup = setup.clone();
             self.memory_changed = true;
@@ -78,7 +74,8 @@ impl Lane {
         self.asking.retain(|_, asker| now.since(asker.at) < ASK_LASTS_MS);
         self.sweep(now);
         let grants: Vec<Grant> = self.unapplied(tick).copied().collect();
-        for grant in grants {
+        // Without an id there is no token: what is left is applied when the Room sends it again.
+        for (grant, fresh_id) in grants.into_iter().zip(found.fresh_ids) {
             self.apply(grant, &found.entries, now, fresh_id);
         }
     }
@@ -94,13 +91,7 @@ impl Lane {
     }
 
     /// Applies one grant: the place gets its token, or, if it is not waiting any more, the grant comes back unused.
-    fn apply(
-        &mut self,
-        grant: Grant,
-        entries: &HashMap<Slot, Entry>,
-        now: Instant,
-        fresh_id: &mut dyn FnMut() -> String,
-    ) {
+    fn apply(&mut self, grant: Grant, entries: &HashMap<Slot, Entry>, now: Instant, fresh_id: String) {
         self.memory.totals.applied = grant.seq;
         self.memory_changed = true;
         let waiting = entries
@@ -114,7 +105,7 @@ impl Lane {
         self.asking.remove(&entry.identity);
         let iat = now.seconds();
         entry.state =
-            State::Issued(Issued { jti: fresh_id(), iat, exp: iat.saturating_add(ADMISSION_SECONDS) });
+            State::Issued(Issued { jti: fresh_id, iat, exp: iat.saturating_add(ADMISSION_SECONDS) });
         self.store(entry);
     }
 

@@ -5,7 +5,8 @@ use serde_json::json;
 use super::book::Book;
 use super::phase::{Progress, Stage};
 use super::{Memory, Refused, Restored, Room};
-use crate::draw::{Hash, sha256};
+use crate::draw::Hash;
+use crate::wire::entity_tag;
 use crate::wire::{
     Action, AuditEntry, ConfigAnswer, EventConfig, Fault, Instant, Phase, PutConfig, PutConfigAnswer,
 };
@@ -122,8 +123,7 @@ impl Room {
 
 /// The entity tag of a configuration: of its content, so that the same configuration has the same tag after a restart.
 pub fn etag_of(config: &EventConfig) -> String {
-    let text = serde_json::to_vec(config).unwrap_or_default();
-    format!("\"{}\"", hex::encode(&sha256(&[&text])[..12]))
+    entity_tag(&serde_json::to_vec(config).unwrap_or_default())
 }
 
 #[cfg(test)]

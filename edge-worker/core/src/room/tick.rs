@@ -50,10 +50,11 @@ impl Room {
 
     /// Takes in a lane's report, however late or often it comes.
     pub fn absorb(&mut self, lane: u16, report: Report, now: Instant) {
+        let Some(view) = self.lanes.get_mut(usize::from(lane)) else { return };
         if report.inc != self.memory.inc {
+            view.setup_version = 0;
             return;
         }
-        let Some(view) = self.lanes.get_mut(usize::from(lane)) else { return };
         let before = view.book.totals.ended.total();
         let sids = view.absorb(report, now);
         let after = view.book.totals.ended.total();

@@ -312,6 +312,23 @@ pub struct Report {
     pub seal: Option<LaneSeal>,
 }
 
+impl Report {
+    /// The answer of an object that holds no lane: it is about no incarnation, so the Room sends the set-up again.
+    pub fn of_nobody(tick: u64) -> Self {
+        Self {
+            inc: String::new(),
+            tick,
+            setup_version: 0,
+            totals: Totals::default(),
+            asking: Vec::new(),
+            late_class1: String::new(),
+            late_from: 0,
+            ended: Vec::new(),
+            seal: None,
+        }
+    }
+}
+
 /// A lane's numbers for operators.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneStatus {

@@ -8,14 +8,14 @@ use edge_core::wire::{BatchRecord, Ended, Instant, Slot, Tick, Transcript};
 
 /// Storage of one lane.
 #[derive(Clone, Default)]
-pub struct LaneDisk {
-    pub entries: BTreeMap<Slot, Entry>,
+pub(crate) struct LaneDisk {
+    pub(crate) entries: BTreeMap<Slot, Entry>,
     memory: Option<lane::Memory>,
     ended: Vec<Ended>,
 }
 
 impl LaneDisk {
-    pub fn apply(&mut self, writes: lane::Writes) {
+    pub(crate) fn apply(&mut self, writes: lane::Writes) {
         for entry in writes.entries {
             let clash = self.entries.values().any(|other| {
                 other.slot != entry.slot && other.identity == entry.identity && other.visit == entry.visit
@@ -32,7 +32,7 @@ impl LaneDisk {
         }
     }
 
-    pub fn restore(&self) -> Option<Lane> {
+    pub(crate) fn restore(&self) -> Option<Lane> {
         let joined = |late| self.entries.keys().filter(|slot| slot.late == late).count() as u64;
         Some(Lane::restore(lane::Restored {
             memory: self.memory.clone()?,
@@ -54,21 +54,22 @@ impl LaneDisk {
         }))
     }
 
-    pub fn last_of(&self, identity: &str) -> Option<&Entry> {
+    pub(crate) fn last_of(&self, identity: &str) -> Option<&Entry> {
         self.entries.values().filter(|entry| entry.identity == identity).max_by_key(|entry| entry.visit)
     }
 
-    pub fn find(&self, lane: &Lane, tick: &Tick) -> Found {
+    pub(crate) fn find(&self, lane: &Lane, tick: &Tick, mut fresh_id: impl FnMut() -> String) -> Found {
         let needs = lane.needs(tick);
         let entries: HashMap<Slot, Entry> =
             needs.slots.iter().filter_map(|slot| Some((*slot, self.entries.get(slot)?.clone()))).collect();
         let rows = self.entries.values().filter(|entry| !entry.slot.late);
         let rows = rows.map(|entry| SealRow { jti: entry.jti.clone(), demoted: entry.demoted });
-        Found { entries, seal: needs.seal.then(|| seal_of(rows)) }
+        let fresh_ids = needs.slots.iter().map(|_| fresh_id()).collect();
+        Found { entries, seal: needs.seal.then(|| seal_of(rows)), fresh_ids }
     }
 
     /// Slots in use: tokens out and sessions alive.
-    pub fn occupied(&self) -> u64 {
+    pub(crate) fn occupied(&self) -> u64 {
         let used = |entry: &&Entry| matches!(entry.state, State::Issued(_) | State::Active(_));
         self.entries.values().filter(used).count() as u64
     }
@@ -76,16 +77,16 @@ impl LaneDisk {
 
 /// Storage of the Room.
 #[derive(Clone, Default)]
-pub struct RoomDisk {
+pub(crate) struct RoomDisk {
     memory: Option<room::Memory>,
     books: BTreeMap<u16, edge_core::room::Book>,
-    pub transcript: Option<Transcript>,
-    pub batches: Vec<BatchRecord>,
+    pub(crate) transcript: Option<Transcript>,
+    pub(crate) batches: Vec<BatchRecord>,
     ended: Vec<(String, Instant)>,
 }
 
 impl RoomDisk {
-    pub fn apply(&mut self, writes: room::Writes) {
+    pub(crate) fn apply(&mut self, writes: room::Writes) {
         self.memory = writes.memory.or(self.memory.take());
         self.books.extend(writes.books);
         if let Some(transcript) = writes.transcript {
@@ -102,7 +103,7 @@ impl RoomDisk {
         }
     }
 
-    pub fn restore(&self, now: Instant) -> Option<Room> {
+    pub(crate) fn restore(&self, now: Instant) -> Option<Room> {
         let restored = room::Restored {
             memory: self.memory.clone()?,
             books: self.books.values().cloned().collect(),

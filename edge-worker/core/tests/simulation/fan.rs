@@ -4,7 +4,7 @@ use edge_core::wire::Place;
 
 /// What this fan will do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Temper {
+pub(crate) enum Temper {
     /// Stays until served, shops, leaves.
     Buyer,
     /// Shops and closes the browser: the session runs out.
@@ -19,7 +19,7 @@ pub enum Temper {
 
 /// Where this fan is.
 #[derive(Clone, Debug)]
-pub enum At {
+pub(crate) enum At {
     Away,
     InLine,
     Token { jti: String, use_at: u64 },
@@ -27,21 +27,21 @@ pub enum At {
     Done,
 }
 
-pub struct Fan {
-    pub identity: String,
-    pub lane: usize,
-    pub temper: Temper,
-    pub joins_at: u64,
-    pub at: At,
-    pub ticket: Option<(Place, String)>,
-    pub position: Option<u64>,
-    pub tokens_wasted: u32,
-    pub sessions: u32,
+pub(crate) struct Fan {
+    pub(crate) identity: String,
+    pub(crate) lane: usize,
+    pub(crate) temper: Temper,
+    pub(crate) joins_at: u64,
+    pub(crate) at: At,
+    pub(crate) ticket: Option<(Place, String)>,
+    pub(crate) position: Option<u64>,
+    pub(crate) tokens_wasted: u32,
+    pub(crate) sessions: u32,
 }
 
 impl Fan {
     /// Whether the sale owes this fan nothing more.
-    pub fn is_served(&self) -> bool {
+    pub(crate) fn is_served(&self) -> bool {
         match self.temper {
             Temper::Absent => true,
             Temper::Returner => self.sessions >= 2,

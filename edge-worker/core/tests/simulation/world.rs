@@ -16,16 +16,16 @@ const LANES: u16 = 4;
 
 /// Chances in a hundred.
 #[derive(Clone, Copy)]
-pub struct Faults {
-    pub lost: u64,
-    pub repeated: u64,
-    pub delayed: u64,
-    pub crash: u64,
+pub(crate) struct Faults {
+    pub(crate) lost: u64,
+    pub(crate) repeated: u64,
+    pub(crate) delayed: u64,
+    pub(crate) crash: u64,
 }
 
 impl Faults {
-    pub const NONE: Self = Self { lost: 0, repeated: 0, delayed: 0, crash: 0 };
-    pub const MANY: Self = Self { lost: 15, repeated: 15, delayed: 15, crash: 4 };
+    pub(crate) const NONE: Self = Self { lost: 0, repeated: 0, delayed: 0, crash: 0 };
+    pub(crate) const MANY: Self = Self { lost: 15, repeated: 15, delayed: 15, crash: 4 };
 }
 
 enum Message {
@@ -33,12 +33,12 @@ enum Message {
     Answer(u16, Report),
 }
 
-pub struct World {
+pub(crate) struct World {
     now: Instant,
     rng: u64,
     ids: u64,
     cap: u64,
-    pub faults: Faults,
+    pub(crate) faults: Faults,
     room: Option<Room>,
     room_disk: RoomDisk,
     lanes: Vec<(Option<Lane>, LaneDisk)>,
@@ -49,13 +49,13 @@ pub struct World {
     seed: Option<String>,
     issued_tokens: HashMap<String, u64>,
     burned: HashSet<String>,
-    pub peak: u64,
+    pub(crate) peak: u64,
     pause_at: Option<u64>,
     fresh_redeemed: u64,
 }
 
 impl World {
-    pub fn new(seed: u64, fans: usize, cap: u64, faults: Faults) -> Self {
+    pub(crate) fn new(seed: u64, fans: usize, cap: u64, faults: Faults) -> Self {
         let body = serde_json::json!({
             "title": "Simulated", "registration_opens_at": "1970-01-01T00:00:02Z",
             "onsale_at": "1970-01-01T00:00:20Z", "closes_at": "1970-01-02T00:00:00Z", "lanes": LANES,
@@ -136,7 +136,7 @@ impl World {
     }
 
     /// Runs `lead` seconds before and `seconds` after.
-    pub fn run(&mut self, lead: u64, seconds: u64) {
+    pub(crate) fn run(&mut self, lead: u64, seconds: u64) {
         for _ in 0..lead + seconds {
             self.now = self.now.plus_ms(900 + self.roll(200));
             self.room_second();
@@ -147,7 +147,7 @@ impl World {
         }
     }
 
-    pub fn pause(&mut self, on: bool) {
+    pub(crate) fn pause(&mut self, on: bool) {
         let room = self.room.as_mut().expect("up");
         let action = if on { Action::Pause } else { Action::Resume };
         room.act(action, "t", self.now).expect("possible");
@@ -240,12 +240,12 @@ impl World {
         }
         let tick = tick.clone();
         self.on_lane(lane, |lane, disk, now, ids| {
-            let found = disk.find(lane, &tick);
-            let mut fresh = || {
+            let fresh_id = || {
                 *ids += 1;
                 format!("adm{ids}")
             };
-            lane.tick(&tick, found, now, &mut fresh)
+            let found = disk.find(lane, &tick, fresh_id);
+            lane.tick(&tick, found, now)
         })
     }
 
@@ -428,19 +428,19 @@ impl World {
         }
     }
 
-    pub fn unserved(&self) -> usize {
+    pub(crate) fn unserved(&self) -> usize {
         self.fans.iter().filter(|fan| !fan.is_served()).count()
     }
 
-    pub fn seconds_until_served(&self) -> u64 {
+    pub(crate) fn seconds_until_served(&self) -> u64 {
         self.served_at.unwrap_or(u64::MAX).saturating_sub(20)
     }
 
-    pub fn admitted(&self) -> u64 {
+    pub(crate) fn admitted(&self) -> u64 {
         self.fresh_redeemed
     }
 
-    pub fn admitted_with_fresh_tokens_since_pause(&self, before: u64) -> u64 {
+    pub(crate) fn admitted_with_fresh_tokens_since_pause(&self, before: u64) -> u64 {
         self.fresh_redeemed - before
     }
 }

@@ -1,0 +1,39 @@
+//! Asking an origin how it is.
+
+use std::time::Duration;
+
+use edge_core::room::Pressure;
+use futures::future::{Either, select};
+use worker::{Delay, Env, Fetch, Headers, Method, Request, RequestInit};
+
+/// An origin that takes longer than this says nothing.
+const TIMEOUT_MS: u64 = 500;
+
+/// The origin's answer for this event. `None` if it gave none in time, does not know the event or speaks otherwise.
+pub(super) async fn ask(env: &Env, event: &str, origin: Option<&str>) -> Option<Pressure> {
+    let base = match origin {
+        Some(origin) => origin.to_owned(),
+        None => env.var("FAIRGATE_ORIGIN").ok()?.to_string(),
+    };
+    let token = env.var("FAIRGATE_ORIGIN_ADMIN_TOKEN").ok()?.to_string();
+    // An event id needs no escaping: letters, digits, dash and underscore.
+    let address = format!("{}/internal/pressure?event={event}", base.trim_end_matches('/'));
+    let call = std::pin::pin!(fetch(address, token));
+    let timeout = std::pin::pin!(Delay::from(Duration::from_millis(TIMEOUT_MS)));
+    match select(call, timeout).await {
+        Either::Left((answer, _)) => answer.ok().flatten(),
+        Either::Right(_) => None,
+    }
+}
+
+async fn fetch(address: String, token: String) -> worker::Result<Option<Pressure>> {
+    let headers = Headers::new();
+    headers.set("Authorization", &format!("Bearer {token}"))?;
+    let mut init = RequestInit::new();
+    init.with_method(Method::Get).with_headers(headers);
+    let mut response = Fetch::Request(Request::new_with_init(&address, &init)?).send().await?;
+    if response.status_code() != 200 {
+        return Ok(None);
+    }
+    Ok(serde_json::from_str(&response.text().await?).ok())
+}
