@@ -55,18 +55,22 @@ fn value(name: &str, state: &State, build: &Path, objects: &Path) -> Option<Stri
     })
 }
 
-/// Replaces every `{{NAME}}` inside a Cap'n Proto string literal by its value.
+/// Replaces every `{{NAME}}` inside a Cap'n Proto string literal by its value. Comments explain names and go.
 fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, StackError> {
     let mut filled = String::with_capacity(template.len());
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (name, behind) = after.split_once("}}").ok_or_else(|| StackError::Template(after.to_owned()))?;
-        filled.push_str(before);
-        let text = value(name.trim()).ok_or_else(|| StackError::Template(name.to_owned()))?;
-        filled.push_str(&text.replace('\\', "\\\\").replace('"', "\\\""));
-        rest = behind;
+    for line in template.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let (name, behind) =
+                after.split_once("}}").ok_or_else(|| StackError::Template(after.to_owned()))?;
+            filled.push_str(before);
+            let text = value(name.trim()).ok_or_else(|| StackError::Template(name.to_owned()))?;
+            filled.push_str(&text.replace('\\', "\\\\").replace('"', "\\\""));
+            rest = behind;
+        }
+        filled.push_str(rest);
+        filled.push('\n');
     }
-    filled.push_str(rest);
     Ok(filled)
 }
 
@@ -90,7 +94,8 @@ mod tests {
     #[test]
     fn the_template_is_filled_and_quotes_are_escaped() {
         let value = |name: &str| (name == "KEYS").then(|| r#"{"kid":"a\b"}"#.to_owned());
-        assert_eq!(fill(r#"text = "{{KEYS}}","#, value).unwrap(), r#"text = "{\"kid\":\"a\\b\"}","#);
+        let filled = fill("# a {{NAME}} is replaced\ntext = \"{{KEYS}}\",\n", value).unwrap();
+        assert_eq!(filled, "text = \"{\\\"kid\\\":\\\"a\\\\b\\\"}\",\n");
         assert!(matches!(fill("{{NOPE}}", value), Err(StackError::Template(name)) if name == "NOPE"));
         assert!(matches!(fill("{{KEYS", value), Err(StackError::Template(_))));
     }
