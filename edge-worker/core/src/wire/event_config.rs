@@ -252,7 +252,7 @@ fn route(mut reader: Reader<'_>, proves: bool) -> Option<(Route, Option<Proof>)>
             Value::String(name) if !name.is_empty() && name.bytes().all(|b| b.is_ascii_uppercase()) => {
                 methods.push(name);
             }
-            _ => reader.fault(&format!("methods/{index}"), "must be a method in upper case"),
+            _ => reader.fault_of_entry("methods", index, "must be a method in upper case"),
         }
     }
     let mut proof = None;

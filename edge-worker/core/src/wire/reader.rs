@@ -48,6 +48,12 @@ impl<'a> Reader<'a> {
         self.faults.push(Fault { pointer, detail: detail.into() });
     }
 
+    /// Records a fault of an entry of a member that is an array.
+    pub(super) fn fault_of_entry(&mut self, name: &str, index: usize, detail: impl Into<String>) {
+        let pointer = format!("{}/{index}", self.at(name));
+        self.faults.push(Fault { pointer, detail: detail.into() });
+    }
+
     /// The faults, for a reader of a nested object.
     pub(super) fn faults(&mut self) -> &mut Vec<Fault> {
         self.faults
