@@ -21,8 +21,8 @@ const FAULTS: [(&str, &str); 7] = [
     ),
     (
         "bookings whose seats are not sold to them",
-        "SELECT b.booking_id FROM bookings b, unnest(b.seats) AS idx
-         LEFT JOIN event_seats s ON s.event_id = $1 AND s.idx = idx AND s.status = 'sold'
+        "SELECT b.booking_id FROM bookings b, unnest(b.seats) AS booked(idx)
+         LEFT JOIN event_seats s ON s.event_id = $1 AND s.idx = booked.idx AND s.status = 'sold'
          WHERE b.event_id = $1 AND b.status = 'confirmed' AND s.order_id IS DISTINCT FROM b.order_id",
     ),
     (
