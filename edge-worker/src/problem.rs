@@ -51,12 +51,10 @@ kinds! {
         "The ticket is missing, damaged, of another event, or from before the event was created anew. Join the line again: the same key keeps its place.";
     AdmissionInvalid 401 "admission-token-invalid" "This is not a usable admission token"
         "The admission token is missing, damaged, of another event or key, or ran out unused. Ask for admission again with the ticket: the place is kept.";
-    OperatorRequired 401 "operator-required" "This call is for operators"
+    OperatorRequired 401 "unauthorized" "This call is for operators"
         "Send `Authorization: Bearer <admin token>`.";
     RegistrationNotOpen 403 "registration-not-open" "Registration has not opened"
         "Joining begins at `registration_opens_at`. Everybody who joins before the sale begins has the same chance: being first does not help.";
-    AccountRequired 403 "account-required" "This event asks for an account"
-        "Sign in and send the ID token as `Fairgate-Account`.";
     Denied 403 "denied" "The request was refused"
         "The event's policy refuses this request.";
     AdmissionRequired 403 "admission-required" "Only admitted shoppers may do this"
@@ -87,7 +85,7 @@ kinds! {
         "Nothing is for sale and nothing is held that could come back.";
     VersionChanged 412 "version-changed" "The event was changed by somebody else"
         "Read the event again, apply your change to that, and send its `ETag` as `If-Match`.";
-    TooLarge 413 "too-large" "The body is too large"
+    TooLarge 413 "payload-too-large" "The body is too large"
         "The body of this call has a bound; `limit` names it in bytes.";
     WrongMediaType 415 "unsupported-media-type" "The body is not JSON"
         "Send the body as `Content-Type: application/json`.";
@@ -201,6 +199,15 @@ mod tests {
             assert!((400..600).contains(&kind.status()));
             assert!(!kind.title().is_empty() && !kind.help().is_empty());
             assert!(Kind::ALL.iter().skip(index + 1).all(|other| other.slug() != kind.slug()));
+        }
+    }
+
+    #[test]
+    fn every_kind_is_documented() {
+        let documented = include_str!("../../docs/problems.md").split("## Edge").nth(1).unwrap();
+        for kind in Kind::ALL {
+            let row = format!("| `{}` | {} |", kind.slug(), kind.status());
+            assert!(documented.contains(&row), "docs/problems.md lacks {row}");
         }
     }
 

@@ -116,7 +116,7 @@ async fn bad_joins_are_said_clearly(place: &Place, event: &str) {
         .is_problem(415, "unsupported-media-type");
     post(Box::new(|r| r.header("DPoP", c).header("Content-Type", "application/json").body(large)))
         .await
-        .is_problem(413, "too-large");
+        .is_problem(413, "payload-too-large");
     fan.get(&path).await.is_problem(405, "method-not-allowed");
 }
 

@@ -17,12 +17,12 @@ async fn only_operators(place: &Place) {
     for token in ["", "wrong", &place.admin_token[1..]] {
         let answer =
             stranger.send("GET", "/admin/v1/events/evt_op", |request| request.bearer_auth(token)).await;
-        answer.is_problem(401, "operator-required");
+        answer.is_problem(401, "unauthorized");
     }
     stranger
         .send("PUT", "/admin/v1/events/evt_op", |request| request.body("{}"))
         .await
-        .is_problem(401, "operator-required");
+        .is_problem(401, "unauthorized");
 }
 
 async fn create_replace_remove(place: &Place) {
@@ -93,7 +93,7 @@ async fn faults_are_named(place: &Place) {
             })
             .await
     };
-    put(&large, json).await.is_problem(413, "too-large");
+    put(&large, json).await.is_problem(413, "payload-too-large");
     put("{}", "text/plain").await.is_problem(415, "unsupported-media-type");
     put("{", json).await.is_problem(422, "config-invalid");
 }

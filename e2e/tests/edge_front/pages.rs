@@ -72,5 +72,5 @@ async fn unknown_addresses_and_methods(visitor: &Visitor) {
     let refused = visitor.send("DELETE", "/v1/events/evt_1/room", |request| request).await;
     assert_eq!(refused.is_problem(405, "method-not-allowed").header("allow"), "GET, HEAD");
     let metrics = visitor.get("/metrics").await;
-    metrics.is_problem(401, "operator-required");
+    metrics.is_problem(401, "unauthorized");
 }

@@ -13,6 +13,7 @@ use crate::problem::{Kind, Problem};
 #[derive(Debug)]
 pub(crate) struct Incoming {
     raw: web_sys::Request,
+    headers: web_sys::Headers,
     method: String,
     url: String,
     /// Where path and query begin in `url`; the query without its `?`.
@@ -22,9 +23,9 @@ pub(crate) struct Incoming {
 impl Incoming {
     /// Wraps the runtime's request.
     pub(crate) fn new(raw: web_sys::Request) -> Self {
-        let (method, url) = (raw.method(), raw.url());
+        let (method, url, headers) = (raw.method(), raw.url(), raw.headers());
         let path = split(&url);
-        Self { raw, method, url, path }
+        Self { raw, headers, method, url, path }
     }
 
     /// The runtime's request.
@@ -60,7 +61,7 @@ impl Incoming {
 
     /// A header's value.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
-        self.raw.headers().get(name).ok().flatten()
+        self.headers.get(name).ok().flatten()
     }
 
     /// The credential of an `Authorization` header with one of these schemes (lower case).
