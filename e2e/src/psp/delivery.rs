@@ -33,7 +33,7 @@ impl Delivery {
     /// # Errors
     /// The HTTP client cannot be built.
     pub fn new(receiver: Option<Receiver>) -> reqwest::Result<Self> {
-        let client = reqwest::Client::builder().timeout(RECEIVER_TIMEOUT).build()?;
+        let client = reqwest::Client::builder().timeout(RECEIVER_TIMEOUT).no_proxy().build()?;
         Ok(Self { receiver: receiver.map(Arc::new), client })
     }
 

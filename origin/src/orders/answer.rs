@@ -161,7 +161,8 @@ fn lost(order: &Order, loss: Loss, ticket_limit: u32) -> Response {
         Loss::SeatsReassigned => Problem::new(Kind::SeatsReassigned),
         Loss::EventNotOnSale => Problem::new(Kind::EventNotOnSale),
     };
-    refuse(problem.with("money", "voided").detail("the payment was released; nothing was taken"), order)
+    let money = if order.state.has_failed() { "voided" } else { "voiding" };
+    refuse(problem.with("money", money).detail("the payment is released; nothing was taken"), order)
 }
 
 fn refuse(problem: Problem, order: &Order) -> Response {

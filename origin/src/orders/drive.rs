@@ -87,7 +87,7 @@ pub async fn drive(state: &AppState, mut order: Order, lease: &Lease, seen: &wat
             }
             Err(error) => {
                 tracing::warn!(order = %id, status = order.state.status(), %error, "will be tried again");
-                run.postpone(order).await;
+                run.postpone(&order).await;
                 return;
             }
         }
@@ -120,10 +120,10 @@ impl Run<'_> {
         }
     }
 
-    async fn postpone(&self, mut order: Order) {
-        order.tries = order.tries.saturating_add(1);
-        let pause = next::pause(&order);
-        if let Err(error) = self.save(order, Due::After(pause)).await {
+    /// Leaves the row's state alone: a write that was reported as failed may have landed, and whoever goes on must find
+    /// what stands there, not what this worker believed.
+    async fn postpone(&self, order: &Order) {
+        if let Err(error) = store::postpone(&self.state.db, &order.order_id, self.lease, next::pause(order)).await {
             // The lease runs out by itself.
             tracing::warn!(%error, "not postponed");
         }

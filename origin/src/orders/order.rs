@@ -265,7 +265,10 @@ impl OrderState {
 
     /// Is its outcome still open, so that a buyer who waits may learn more?
     pub const fn is_open(&self) -> bool {
-        matches!(self, Self::Placed | Self::Confirming { .. } | Self::Authorized { .. })
+        matches!(
+            self,
+            Self::Placed | Self::Confirming { .. } | Self::Authorized { .. } | Self::Voiding { .. }
+        )
     }
 
     /// Does it need the claim on its seats? Otherwise the claim row goes in the transaction that brought it here.

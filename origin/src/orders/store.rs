@@ -239,6 +239,20 @@ pub async fn save(
     Ok(saved.rows_affected() == 1)
 }
 
+/// Gives a lease back after a step that got nowhere, if it is still ours. Touches no state.
+pub async fn postpone(db: &PgPool, order: &OrderId, lease: &Lease, pause: Duration) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE orders SET tries = tries + 1, due_at = clock_timestamp() + $3, lease_token = NULL
+         WHERE order_id = $1 AND lease_token = $2",
+    )
+    .bind(order.as_str())
+    .bind(&lease.0)
+    .bind(pause)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
 /// Notes that the buyer saw the order confirmed. True the first time.
 pub async fn mark_shown(db: &PgPool, order: &OrderId) -> Result<bool, sqlx::Error> {
     let marked = sqlx::query("UPDATE orders SET shown = true WHERE order_id = $1 AND NOT shown")

@@ -3,6 +3,7 @@
 use origin::ids::random_text;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use shared_token::dpop;
 
 use crate::harness::{App, PUBLIC, Shop, Shopper, answer, assert_problem, until};
 
@@ -19,6 +20,12 @@ async fn book(shop: &Shop, event: &str, seed: u8, seat: &str) -> (Shopper, Value
 
 fn mine(app: &App, shopper: &Shopper, query: &str) -> reqwest::RequestBuilder {
     app.fan(Method::GET, &format!("/v1/users/me/bookings{query}")).header("fairgate-session", &shopper.session)
+}
+
+/// A proof of the shopper's key for one request.
+fn prove(shopper: &Shopper, method: &str, url: &str, iat: u64) -> String {
+    let jti = random_text().unwrap();
+    dpop::sign(&shopper.key, &dpop::Request { method, url, iat, jti: &jti, access_token: None })
 }
 
 /// The same buyer, whose session is over.
@@ -55,7 +62,7 @@ async fn orders_and_bookings_are_their_buyers_also_after_the_session() {
 
     // By a proof of the key alone.
     let now = shop.app.state.clock.unix();
-    let proof = shopper.key.proof("GET", &format!("{PUBLIC}/v1/users/me/bookings"), now, &random_text().unwrap(), None);
+    let proof = prove(&shopper, "GET", &format!("{PUBLIC}/v1/users/me/bookings"), now);
     let request = shop.app.fan(Method::GET, "/v1/users/me/bookings").header("dpop", proof);
     let (status, list) = answer(request).await;
     assert_eq!((status.as_u16(), &list["bookings"][0]["booking_id"]), (200, &bought["booking_id"]));
@@ -95,7 +102,7 @@ async fn give_back(shop: &Shop, shopper: &Shopper, booking: &str) -> (StatusCode
     let path = format!("/bookings/{booking}");
     let url = format!("{PUBLIC}/v1/events/{}{path}", shopper.event);
     let now = shop.app.state.clock.unix();
-    let proof = shopper.key.proof("DELETE", &url, now, &random_text().unwrap(), None);
+    let proof = prove(shopper, "DELETE", &url, now);
     answer(shopper.call(&shop.app, Method::DELETE, &path).header("dpop", proof)).await
 }
 

@@ -66,7 +66,10 @@ async fn a_purchase_sells_the_seats_captures_the_money_and_ends_the_session() {
     assert_eq!(order["seat_ids"], json!(["A-1", "A-3"]));
     shop.app.seat_becomes(&event, "A-1", "sold").await;
     let verdict = shop.assert_sound(&event).await;
-    assert_eq!((&verdict["sold"], &verdict["available"], &verdict["held"]), (&json!(2), &json!(10), &json!(0)));
+    assert_eq!(
+        (&verdict["sold"], &verdict["available"], &verdict["held"]),
+        (&json!(2), &json!(10), &json!(0))
+    );
     let ledger = shop.psp.ledger().await;
     assert_eq!((ledger.len(), &ledger[0]["captured"]), (1, &json!(9000)));
     shop.finish().await;
@@ -213,7 +216,8 @@ async fn a_confirmation_that_never_arrived_is_closed_at_the_bound_and_the_hold_l
     let (shopper, hold) = shop.holder(&event, 1, &["A-1"]).await;
     let (status, pending) = buy(&shop, &shopper, &hold, "pm_sim_hang_uncharged", "k").await;
     assert_eq!((status.as_u16(), &pending["status"]), (202, &json!("payment_unknown")));
-    let failed = order_becomes(&shop, &shopper, pending["order_id"].as_str().unwrap(), "payment_failed").await;
+    let failed =
+        order_becomes(&shop, &shopper, pending["order_id"].as_str().unwrap(), "payment_failed").await;
     assert_eq!(failed["reason"], "timed_out");
     let (status, bought) = buy(&shop, &shopper, &hold, "pm_card_visa", "k2").await;
     assert_eq!(status, 201, "{bought}");
@@ -248,11 +252,7 @@ async fn while_the_provider_is_down_nothing_is_begun_and_the_hold_is_kept() {
     shop.psp.control("outage", json!({"seconds": 60})).await;
     let response = press(&shop, &shopper, &hold, "pm_card_visa", "k").await;
     assert!(response.headers().contains_key("retry-after"));
-    assert_problem(
-        &(response.status(), response.json().await.unwrap()),
-        503,
-        "payment-provider-unavailable",
-    );
+    assert_problem(&(response.status(), response.json().await.unwrap()), 503, "payment-provider-unavailable");
     shop.psp.control("outage", json!({"seconds": 0})).await;
     // The very same request may be sent again.
     let (status, bought) = buy(&shop, &shopper, &hold, "pm_card_visa", "k").await;
@@ -266,11 +266,13 @@ async fn seats_that_postgres_sold_otherwise_are_voided() {
     let shop = Shop::start().await;
     let event = shop.app.event(1, 6, json!({})).await;
     let (shopper, hold) = shop.holder(&event, 1, &["A-1"]).await;
-    sqlx::query("UPDATE event_seats SET status = 'blocked', version = version + 1 WHERE event_id = $1 AND idx = 0")
-        .bind(&event)
-        .execute(&shop.app.db)
-        .await
-        .unwrap();
+    sqlx::query(
+        "UPDATE event_seats SET status = 'blocked', version = version + 1 WHERE event_id = $1 AND idx = 0",
+    )
+    .bind(&event)
+    .execute(&shop.app.db)
+    .await
+    .unwrap();
     let lost = buy(&shop, &shopper, &hold, "pm_card_visa", "k").await;
     assert_problem(&lost, 409, "seats-reassigned");
     assert_eq!(lost.1["money"], "voided");

@@ -32,7 +32,8 @@ impl Shop {
         let target = format!("{}/v1/webhooks/payments/stripe", app.base);
         tokio::spawn(forward(edge_listener, target));
         let receiver = Receiver { url: hook, secret: WEBHOOK_SECRET.into() };
-        let config = psp::Config { secret_key: SECRET_KEY.into(), receiver: Some(receiver), state: None, seed: 1 };
+        let config =
+            psp::Config { secret_key: SECRET_KEY.into(), receiver: Some(receiver), state: None, seed: 1 };
         tokio::spawn(async move { psp::serve(psp_listener, config).await.unwrap() });
         Self { app, psp }
     }
@@ -54,7 +55,8 @@ impl Shop {
             let (_, verdict) = answer(self.app.operator(Method::GET, &path)).await;
             let kept = self.psp.kept().await;
             let money = &verdict["money"];
-            (money["to_capture"] == 0 && money["booked"] == kept && money["refund_pending"] == 0).then_some(())
+            (money["to_capture"] == 0 && money["booked"] == kept && money["refund_pending"] == 0)
+                .then_some(())
         })
         .await;
         verdict
