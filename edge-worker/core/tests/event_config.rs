@@ -1,4 +1,5 @@
 //! The operator's document: what is accepted, and that every fault is named where it stands.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use edge_core::wire::{EventConfig, Proof};
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
 //! The Room, second by second, against lanes that are plain reports.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use edge_core::lane::{SealRow, seal_of};
 use edge_core::room::{Created, FREED_SLOT_RESTS_MS, Pressure, Room};

@@ -11,13 +11,14 @@ const TIMEOUT_MS: u64 = 500;
 
 /// The origin's answer for this event. `None` if it gave none in time, does not know the event or speaks otherwise.
 pub(super) async fn ask(env: &Env, event: &str, origin: Option<&str>) -> Option<Pressure> {
-    let base = match origin {
-        Some(origin) => origin.to_owned(),
-        None => env.var("FAIRGATE_ORIGIN").ok()?.to_string(),
-    };
-    let token = env.var("FAIRGATE_ORIGIN_ADMIN_TOKEN").ok()?.to_string();
+    let own = env.var("FAIRGATE_ORIGIN").ok()?.to_string();
+    let own = own.trim_end_matches('/');
+    let base = origin.unwrap_or(own);
+    // The token is the deployment's origin's. An origin named in an event's configuration must not learn it.
+    let token =
+        if base == own { Some(env.var("FAIRGATE_ORIGIN_ADMIN_TOKEN").ok()?.to_string()) } else { None };
     // An event id needs no escaping: letters, digits, dash and underscore.
-    let address = format!("{}/internal/pressure?event={event}", base.trim_end_matches('/'));
+    let address = format!("{base}/internal/pressure?event={event}");
     let call = std::pin::pin!(fetch(address, token));
     let timeout = std::pin::pin!(Delay::from(Duration::from_millis(TIMEOUT_MS)));
     match select(call, timeout).await {
@@ -26,9 +27,11 @@ pub(super) async fn ask(env: &Env, event: &str, origin: Option<&str>) -> Option<
     }
 }
 
-async fn fetch(address: String, token: String) -> worker::Result<Option<Pressure>> {
+async fn fetch(address: String, token: Option<String>) -> worker::Result<Option<Pressure>> {
     let headers = Headers::new();
-    headers.set("Authorization", &format!("Bearer {token}"))?;
+    if let Some(token) = token {
+        headers.set("Authorization", &format!("Bearer {token}"))?;
+    }
     let mut init = RequestInit::new();
     init.with_method(Method::Get).with_headers(headers);
     let mut response = Fetch::Request(Request::new_with_init(&address, &init)?).send().await?;

@@ -191,7 +191,7 @@ impl Shell {
         let created = Created { inc, secret, now: now() };
         let (room, answer) = match rules::Room::create(put, created) {
             Ok(created) => created,
-            Err(refusal) => return Ok(refusal),
+            Err(refusal) => return Ok(*refusal),
         };
         store::create(&self.state)?;
         *self.live.borrow_mut() = Some(room);

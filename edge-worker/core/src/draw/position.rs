@@ -120,7 +120,7 @@ mod tests {
     fn every_place_has_its_own_position_and_the_demoted_stand_behind() {
         let lanes = [vec![false, true, false], vec![], vec![true, true, false, false, false]];
         let transcript = draw("e", "i", &[7; 32], lanes.iter().map(|l| seal(l)).collect()).unwrap();
-        let mut seen = vec![None; 8];
+        let mut seen = [None; 8];
         for (lane, classes) in lanes.iter().enumerate() {
             for (slot, demoted) in classes.iter().enumerate() {
                 let place = Place { lane: lane as u16, batch: 0, slot: slot as u32 };

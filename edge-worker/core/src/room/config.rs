@@ -24,12 +24,15 @@ pub struct Created {
 
 impl Room {
     /// Creates an event. Its first writes hold everything.
-    pub fn create(put: &PutConfig, created: Created) -> Result<(Self, PutConfigAnswer), PutConfigAnswer> {
-        let config =
-            EventConfig::parse(put.body.as_bytes()).map_err(|faults| PutConfigAnswer::Invalid { faults })?;
+    pub fn create(
+        put: &PutConfig,
+        created: Created,
+    ) -> Result<(Self, PutConfigAnswer), Box<PutConfigAnswer>> {
+        let config = EventConfig::parse(put.body.as_bytes())
+            .map_err(|faults| Box::new(PutConfigAnswer::Invalid { faults }))?;
         if let Some(wanted) = put.if_match.as_deref().filter(|tag| *tag != "*") {
             // Somebody means to replace a version of an event that is gone.
-            return Err(PutConfigAnswer::MatchFailed { etag: wanted.to_owned() });
+            return Err(Box::new(PutConfigAnswer::MatchFailed { etag: wanted.to_owned() }));
         }
         let Created { inc, secret, now } = created;
         let lanes = usize::from(config.lanes);
@@ -52,7 +55,7 @@ impl Room {
         let restored = Restored { memory, books, transcript: None, ended: Vec::new() };
         let mut room = Self::restore(restored, now).map_err(|error| {
             let detail = error.to_string();
-            PutConfigAnswer::Invalid { faults: vec![Fault { pointer: String::new(), detail }] }
+            Box::new(PutConfigAnswer::Invalid { faults: vec![Fault { pointer: String::new(), detail }] })
         })?;
         for view in &mut room.lanes {
             view.changed = true;
@@ -194,6 +197,7 @@ pub(super) mod tests {
     #[test]
     fn a_faulty_document_creates_nothing() {
         let refused = Room::create(&put(&json!({"title": 1}), None), created(0));
-        assert!(matches!(refused, Err(PutConfigAnswer::Invalid { .. })));
+        let Err(refusal) = refused else { panic!("created") };
+        assert!(matches!(*refusal, PutConfigAnswer::Invalid { .. }));
     }
 }

@@ -297,7 +297,12 @@ impl World {
     fn join(&mut self, n: usize) {
         let jti = self.id("jti");
         let identity = self.fans[n].identity.clone();
-        let join = Join { identity: identity.clone(), jkt: Some(identity.clone()), demoted: n % 7 == 0, jti };
+        let join = Join {
+            identity: identity.clone(),
+            jkt: Some(identity.clone()),
+            demoted: n.is_multiple_of(7),
+            jti,
+        };
         let answer = self.on_lane(self.fans[n].lane, |lane, disk, now, _| {
             let found = disk.last_of(&identity).cloned();
             let mut found: HashMap<_, _> = found.into_iter().map(|e| (identity.clone(), e)).collect();
