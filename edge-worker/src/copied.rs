@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use edge_core::gate::{ADMIT_MAX_AGE_MS, Freshness, Use};
 
 use crate::clock;
 use crate::problem::Problem;
+use crate::timer::Timer;
 
 /// How often a waiting request looks whether the one that asks has an answer.
-const LOOK_AGAIN_MS: u64 = 5;
+const LOOK_AGAIN_MS: i32 = 5;
 /// How long it does so.
 const PATIENCE_MS: u64 = 5_000;
 
@@ -51,7 +51,7 @@ impl<T> Copied<T> {
                 Use::Wait if now_ms.saturating_sub(started_ms) > PATIENCE_MS => {
                     return Err(Problem::room_unavailable());
                 }
-                Use::Wait => worker::Delay::from(Duration::from_millis(LOOK_AGAIN_MS)).await,
+                Use::Wait => Timer::after_ms(LOOK_AGAIN_MS).await,
                 Use::Ask => return self.settle(now_ms, ask(now_ms).await),
             }
         }

@@ -1,6 +1,6 @@
 //! What this isolate knows of events: copies of the Room's documents, asked for by one request at a time.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -8,6 +8,7 @@ use edge_core::draw::Order;
 use edge_core::gate::{Recent, RouteTable};
 use edge_core::wire::{BatchRecord, Document, GateDocument, Place, Transcript};
 use shared_token::ids::EventId;
+use wasm_bindgen::JsValue;
 use worker::Env;
 
 use crate::copied::Copied;
@@ -46,12 +47,25 @@ pub(crate) struct GateView {
     ended: HashSet<Box<str>>,
     /// When it was asked for.
     asked_at_ms: u64,
+    /// What is said to whoever has no session.
+    refusal: OnceCell<Prepared>,
 }
 
 impl GateView {
     /// Age of what it says about ended sessions.
     pub(crate) fn age_ms(&self, now_ms: u64) -> u64 {
         now_ms.saturating_sub(self.asked_at_ms)
+    }
+
+    /// The refusal of whoever has no session: the same for all, made when first needed.
+    pub(crate) fn refusal(
+        &self,
+        make: impl FnOnce() -> Result<Prepared, JsValue>,
+    ) -> Result<&Prepared, JsValue> {
+        match self.refusal.get() {
+            Some(refusal) => Ok(refusal),
+            None => make().map(|refusal| self.refusal.get_or_init(|| refusal)),
+        }
     }
 
     /// Whether this session ended within the last minute.
@@ -142,8 +156,8 @@ impl EventState {
         ];
         let room = self.room.obtain(async |_| {
             let document = self.call(env, async |room| room.document().await).await?;
-            Ok(document
-                .map(|document| Rc::new(Prepared::new(document.body.as_bytes(), &document.etag, &headers))))
+            let prepared = document.map(|document| prepare(&document, &headers));
+            Ok(prepared.transpose()?.map(Rc::new))
         });
         room.await?.ok_or_else(unknown)
     }
@@ -159,7 +173,7 @@ impl EventState {
         let Some(document) = self.call(env, async |room| room.draw().await).await? else { return Ok(None) };
         let transcript: Transcript = parse(&document)?;
         let order = Order::of_draw(&transcript).map_err(damaged)?;
-        let drawn = Rc::new(Drawn { inc: transcript.inc, document: immutable(&document), order });
+        let drawn = Rc::new(Drawn { inc: transcript.inc, document: immutable(&document)?, order });
         *self.draw.borrow_mut() = Some(Rc::clone(&drawn));
         Ok(Some(drawn))
     }
@@ -181,7 +195,7 @@ impl EventState {
         let Some(document) = self.call(env, async |room| room.batch(n).await).await? else { return Ok(None) };
         let record: BatchRecord = parse(&document)?;
         let order = Order::of_batch(&record).map_err(damaged)?;
-        let batch = Rc::new(Batch { inc: inc.clone(), document: immutable(&document), order });
+        let batch = Rc::new(Batch { inc: inc.clone(), document: immutable(&document)?, order });
         self.batches.borrow_mut().insert(n, Rc::clone(&batch));
         Ok(Some(batch))
     }
@@ -225,7 +239,13 @@ impl EventState {
 
 fn view(document: GateDocument, asked_at_ms: u64) -> GateView {
     let ended = document.ended.iter().map(|sid| sid.as_str().into()).collect();
-    GateView { routes: RouteTable::of(&document.config), ended, asked_at_ms, document }
+    GateView {
+        routes: RouteTable::of(&document.config),
+        ended,
+        asked_at_ms,
+        refusal: OnceCell::new(),
+        document,
+    }
 }
 
 fn parse<T: serde::de::DeserializeOwned>(document: &Document) -> Result<T, Problem> {
@@ -241,12 +261,19 @@ fn damaged(error: impl std::fmt::Display) -> Problem {
 }
 
 /// A record that never changes.
-fn immutable(document: &Document) -> Prepared {
+fn immutable(document: &Document) -> Result<Prepared, Problem> {
     let headers = [
         ("Content-Type", "application/json"),
         ("Cache-Control", "public, max-age=86400, immutable"),
         ("Access-Control-Allow-Origin", "*"),
         ("Access-Control-Expose-Headers", "ETag"),
     ];
-    Prepared::new(document.body.as_bytes(), &document.etag, &headers)
+    prepare(document, &headers)
+}
+
+fn prepare(document: &Document, headers: &[(&str, &str)]) -> Result<Prepared, Problem> {
+    Prepared::new(document.body.as_bytes(), &document.etag, headers).map_err(|thrown| {
+        log("document-unservable", &format!("{thrown:?}"));
+        Problem::new(Kind::Internal, "A document of the room could not be prepared.")
+    })
 }

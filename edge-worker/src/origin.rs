@@ -4,7 +4,6 @@
 //! what a client sent under their names is dropped. An answer comes back as it is, unless it carries a command.
 
 use std::pin::pin;
-use std::time::Duration;
 
 use edge_core::wire::{Ending, Extended};
 use futures::future::{Either, select};
@@ -19,6 +18,7 @@ use crate::joins;
 use crate::problem::{Kind, Problem};
 use crate::sessions::{Session, unavailable};
 use crate::telemetry::{Counter, count, log};
+use crate::timer::Timer;
 
 /// Carries the session to the origin, and a prolonged one back to the client.
 const SESSION_HEADER: &str = "Fairgate-Session";
@@ -27,7 +27,7 @@ const EDGE_HEADER: &str = "Fairgate-Edge";
 /// What the origin wants done with the session.
 const COMMAND_HEADER: &str = "Fairgate-Command";
 /// Until an origin's headers arrive: three times what it may take for a purchase (10 s).
-const TIMEOUT_MS: u64 = 30_000;
+const TIMEOUT_MS: i32 = 30_000;
 
 /// Forwards to the event's origin.
 pub(crate) async fn forward_for(call: &Call<'_>, gate: &GateView, session: Option<&Session>) -> Answer {
@@ -62,7 +62,7 @@ pub(crate) async fn send(request: &Request) -> Result<Response, Problem> {
     count(Counter::OriginCalls);
     let scope: WorkerGlobalScope = js_sys::global().unchecked_into();
     let sent = pin!(JsFuture::from(scope.fetch_with_request(request)));
-    let bound = pin!(worker::Delay::from(Duration::from_millis(TIMEOUT_MS)));
+    let bound = pin!(Timer::after_ms(TIMEOUT_MS));
     let failed = match select(sent, bound).await {
         Either::Left((Ok(response), _)) => return Ok(response.unchecked_into()),
         Either::Left((Err(error), _)) => {

@@ -3,9 +3,15 @@
 use std::borrow::Cow;
 
 use edge_core::wire::Instant;
+use js_sys::Uint8Array;
 use serde_json::{Map, Value};
+use wasm_bindgen::JsValue;
 
+use crate::http::prepared::Prepared;
 use crate::http::reply::Reply;
+
+/// Of every problem document.
+const MEDIA_TYPE: &str = "application/problem+json";
 
 macro_rules! kinds {
     ($($kind:ident $status:literal $slug:literal $title:literal $help:literal;)*) => {
@@ -167,11 +173,17 @@ impl Problem {
         Value::Object(body)
     }
 
+    /// An answer that is the same for everyone: for a kind that tells no time.
+    pub(crate) fn prepared(&self) -> Result<Prepared, JsValue> {
+        let body = self.body(Instant(0)).to_string();
+        let headers = [("Content-Type", MEDIA_TYPE), ("Cache-Control", "no-store")];
+        Prepared::of(self.kind.status(), Uint8Array::from(body.as_bytes()), "", &headers)
+    }
+
     /// The answer.
     pub(crate) fn reply(&self, now: Instant) -> Reply {
-        let mut reply =
-            Reply::text(self.kind.status(), "application/problem+json", self.body(now).to_string())
-                .header("Cache-Control", "no-store");
+        let mut reply = Reply::text(self.kind.status(), MEDIA_TYPE, self.body(now).to_string())
+            .header("Cache-Control", "no-store");
         if let Some(seconds) = self.retry_after_secs {
             reply = reply.header("Retry-After", seconds.to_string());
         }

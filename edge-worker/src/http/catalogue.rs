@@ -107,7 +107,7 @@ async fn fetch(call: &Call<'_>, address: &str, encoding: &str) -> Result<Rc<Prep
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let etag = header("ETag").unwrap_or_default();
     let body = bytes_of(&answer).await.map_err(unreadable)?;
-    Ok(Rc::new(Prepared::of(answer.status(), body, &etag, &headers)))
+    Prepared::of(answer.status(), body, &etag, &headers).map(Rc::new).map_err(unreadable)
 }
 
 /// The query as part of a copy's name: only what the origin reads, in one order, so that padding makes no new copies.

@@ -8,7 +8,9 @@ use std::rc::Rc;
 use edge_core::gate::{Rule, Standing, cookie, percent_encode};
 use edge_core::wire::Proof;
 use shared_token::ids::EventId;
+use wasm_bindgen::JsValue;
 
+use super::prepared::Prepared;
 use super::reply::Reply;
 use super::{Answer, Call, cors};
 use crate::events::{GateView, event_state};
@@ -35,9 +37,9 @@ pub(super) async fn pass(call: &Call<'_>, event: &EventId) -> Answer {
     match gate.routes.rule(call.request.method(), call.request.path()) {
         Rule::Open => origin::forward_for(call, &gate, session.as_deref()).await,
         Rule::Session { proof } => {
-            let Some(session) = session else { return turn_away(call, event) };
+            let Some(session) = session else { return turn_away(call, event, &gate) };
             if !shops(call, &gate, &session).await? {
-                return turn_away(call, event);
+                return turn_away(call, event, &gate);
             }
             if proof == Proof::Dpop && !matches!(call.request.method(), "GET" | "HEAD") {
                 let jkt = session.claims.cnf.as_ref().map(|cnf| cnf.jkt);
@@ -79,18 +81,27 @@ async fn shops(call: &Call<'_>, gate: &GateView, session: &Session) -> Result<bo
 }
 
 /// A browser on its way to a page goes to the waiting room and comes back; everything else is told.
-fn turn_away(call: &Call<'_>, event: &EventId) -> Answer {
+fn turn_away(call: &Call<'_>, event: &EventId, gate: &GateView) -> Answer {
     count(Counter::GateRefused);
-    let room = format!("/waiting-room?event={event}");
     if !navigates(call) {
-        let problem = Problem::new(Kind::AdmissionRequired, "This needs a live session of the event.");
-        return Err(problem.with("waiting_room", room).into());
+        return Ok(gate.refusal(|| refusal(event))?.respond(call.request.method(), None)?);
     }
+    let room = waiting_room(event);
     let reads = matches!(call.request.method(), "GET" | "HEAD");
     // A form cannot be sent again by a redirect, so its address is no place to return to.
     let target =
         if reads { format!("{room}&return_to={}", percent_encode(call.request.target())) } else { room };
     Reply::empty(302).header("Location", target).header("Cache-Control", "no-store").try_into()
+}
+
+fn waiting_room(event: &EventId) -> String {
+    format!("/waiting-room?event={event}")
+}
+
+fn refusal(event: &EventId) -> Result<Prepared, JsValue> {
+    let problem = Problem::new(Kind::AdmissionRequired, "This needs a live session of the event.")
+        .with("waiting_room", waiting_room(event));
+    problem.prepared()
 }
 
 fn navigates(call: &Call<'_>) -> bool {

@@ -85,17 +85,17 @@ impl TryFrom<Reply> for Response {
 }
 
 /// Answers one request, whatever happens.
-pub(crate) async fn respond(raw: web_sys::Request, env: &Env) -> Result<Response, JsValue> {
+pub(crate) async fn respond(raw: web_sys::Request, env: Env) -> Result<Response, JsValue> {
     count(Counter::Requests);
     let now = clock::now();
-    let config = match config::config(env) {
+    let config = match config::config(&env) {
         Ok(config) => config,
         Err(error) => {
             log("misconfigured", &error);
             return Problem::new(Kind::Internal, "The edge is not configured.").reply(now).into_response();
         }
     };
-    let call = Call { env, config, request: Incoming::new(raw), now };
+    let call = Call { env: &env, config, request: Incoming::new(raw), now };
     let answer = match route(&call).await {
         Ok(response) => response,
         Err(Failure::Refused(problem)) => {

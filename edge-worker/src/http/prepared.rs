@@ -1,8 +1,8 @@
 //! An answer kept on the JavaScript side, so that serving it copies nothing through the wasm border.
 
-use js_sys::{Object, Reflect, Uint8Array};
+use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Response, ResponseInit};
+use web_sys::{Headers, Response, ResponseInit};
 
 /// Body, headers and status of an answer that is the same for everyone.
 #[derive(Debug)]
@@ -15,19 +15,24 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// An answer of 200, or 304 to whoever has it. `headers` are sent with both.
-    pub(crate) fn new(body: &[u8], etag: &str, headers: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(body: &[u8], etag: &str, headers: &[(&str, &str)]) -> Result<Self, JsValue> {
         Self::of(200, Uint8Array::from(body), etag, headers)
     }
 
     /// As [`Prepared::new`] with any status; a body whose `headers` name a `Content-Encoding` already is in it.
-    pub(crate) fn of(status: u16, body: Uint8Array, etag: &str, headers: &[(&str, &str)]) -> Self {
-        let full = init(status, headers, etag);
+    pub(crate) fn of(
+        status: u16,
+        body: Uint8Array,
+        etag: &str,
+        headers: &[(&str, &str)],
+    ) -> Result<Self, JsValue> {
+        let full = init(status, headers, etag)?;
         if headers.iter().any(|(name, _)| *name == "Content-Encoding") {
-            set(&full, "encodeBody", "manual");
+            Reflect::set(&full, &"encodeBody".into(), &"manual".into())?;
         }
         let validators = headers.iter().filter(|(name, _)| !name.starts_with("Content-"));
         let validators: Vec<(&str, &str)> = validators.copied().collect();
-        Self { etag: etag.to_owned(), body, full, not_modified: init(304, &validators, etag) }
+        Ok(Self { etag: etag.to_owned(), body, full, not_modified: init(304, &validators, etag)? })
     }
 
     /// The answer to one request.
@@ -42,28 +47,19 @@ impl Prepared {
     }
 }
 
-fn init(status: u16, headers: &[(&str, &str)], etag: &str) -> ResponseInit {
-    let object = Object::new();
-    for (name, value) in headers {
-        set(&object, name, value);
-    }
-    if !etag.is_empty() {
-        set(&object, "ETag", etag);
-    }
+/// Every part is made once here, so that an answer is one call across the border.
+fn init(status: u16, headers: &[(&str, &str)], etag: &str) -> Result<ResponseInit, JsValue> {
     let init = ResponseInit::new();
     init.set_status(status);
-    set_value(&init, "headers", &object);
-    init
-}
-
-fn set(object: &JsValue, name: &str, value: &str) {
-    set_value(object, name, &JsValue::from_str(value));
-}
-
-fn set_value(object: &JsValue, name: &str, value: &JsValue) {
-    // Setting a property of a fresh plain object cannot fail.
-    let set = Reflect::set(object, &JsValue::from_str(name), value);
-    debug_assert!(set.is_ok());
+    let list = Headers::new()?;
+    for (name, value) in headers {
+        list.set(name, value)?;
+    }
+    if !etag.is_empty() {
+        list.set("ETag", etag)?;
+    }
+    init.set_headers(&list);
+    Ok(init)
 }
 
 /// Whether an `If-None-Match` list names this tag; weak comparison, as RFC 9110 asks for it.
