@@ -3,25 +3,21 @@
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::Rc;
-use std::time::Duration;
 
 use edge_core::lane::{self as rules, SILENCE_WAKES_ROOM_MS, Writes};
 use edge_core::wire::{
-    Ask, AskAnswer, Instant, Join, JoinAnswer, LaneCommand, LaneReply, LaneSetup, LaneStatus, Liveness,
-    Redeem, RedeemAnswer, Report, Tick,
+    Ask, AskAnswer, Instant, LaneCommand, LaneReply, LaneSetup, LaneStatus, Liveness, Redeem, RedeemAnswer,
+    Report, Tick,
 };
-use futures::channel::oneshot;
 use shared_token::ids::EventId;
-use worker::{Delay, DurableObject, Env, Request, Response, State, durable_object};
+use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
+use super::lane_joins::Queued;
 use super::lane_store as store;
 use super::storage::StorageError;
 use super::{CallError, RoomClient, fresh_id, reply};
 use crate::clock::now;
 use crate::telemetry::log;
-
-/// How long the first join of a batch waits for others. One commit then serves all of them.
-const BATCH_MS: u64 = 4;
 
 /// One lane of an event.
 #[durable_object(fetch)]
@@ -54,7 +50,7 @@ impl DurableObject for Lane {
 
 /// Why a command was not answered.
 #[derive(Debug)]
-enum Failure {
+pub(super) enum Failure {
     Storage(StorageError),
     Room(CallError),
     /// The object has no name that says which lane it is.
@@ -83,22 +79,17 @@ impl From<StorageError> for Failure {
     }
 }
 
-/// A join in the batch that is being gathered.
-struct Queued {
-    join: Join,
-    answer: oneshot::Sender<JoinAnswer>,
-}
-
-struct Shell {
-    state: State,
-    env: Env,
+/// What the object holds.
+pub(super) struct Shell {
+    pub(super) state: State,
+    pub(super) env: Env,
     /// The rules' state, rebuilt from the rows when absent.
-    live: RefCell<Option<rules::Lane>>,
+    pub(super) live: RefCell<Option<rules::Lane>>,
     /// Whether the rows were looked at since the object woke up.
-    loaded: Cell<bool>,
-    queue: RefCell<Vec<Queued>>,
+    pub(super) loaded: Cell<bool>,
+    pub(super) queue: RefCell<Vec<Queued>>,
     /// When the Room was last woken (or this object woke up).
-    woke: Cell<Instant>,
+    pub(super) woke: Cell<Instant>,
 }
 
 impl Shell {
@@ -127,7 +118,7 @@ impl Shell {
     }
 
     /// Rebuilds the lane from its rows after a start or a failed write.
-    fn load(&self) -> Result<(), Failure> {
+    pub(super) fn load(&self) -> Result<(), Failure> {
         if !self.loaded.get() {
             *self.live.borrow_mut() = store::load(&self.state)?.map(rules::Lane::restore);
             self.loaded.set(true);
@@ -136,7 +127,10 @@ impl Shell {
     }
 
     /// Decides and writes; nothing is awaited in between. `None` if there is no lane here.
-    fn decide<R>(&self, decision: impl FnOnce(&mut rules::Lane) -> R) -> Result<Option<R>, Failure> {
+    pub(super) fn decide<R>(
+        &self,
+        decision: impl FnOnce(&mut rules::Lane) -> R,
+    ) -> Result<Option<R>, Failure> {
         self.load()?;
         let (result, writes) = {
             let mut live = self.live.borrow_mut();
@@ -153,55 +147,6 @@ impl Shell {
             self.loaded.set(false);
             Failure::Storage(error)
         })
-    }
-
-    async fn join(self: &Rc<Self>, join: Join) -> Result<JoinAnswer, Failure> {
-        if !self.know_event().await? {
-            return Ok(JoinAnswer::NoEvent);
-        }
-        self.wake_silent_room();
-        let (answer, answered) = oneshot::channel();
-        let first = {
-            let mut queue = self.queue.borrow_mut();
-            queue.push(Queued { join, answer });
-            queue.len() == 1
-        };
-        if first {
-            self.spawn(|shell| async move {
-                Delay::from(Duration::from_millis(BATCH_MS)).await;
-                shell.flush().await;
-            });
-        }
-        answered.await.map_err(|_| Failure::NotWritten)
-    }
-
-    /// Writes the gathered joins as one transaction and answers them once it is on disk. Dropping the senders tells
-    /// the waiting that nothing was written.
-    async fn flush(&self) {
-        let (joins, senders): (Vec<Join>, Vec<_>) =
-            self.queue.take().into_iter().map(|queued| (queued.join, queued.answer)).unzip();
-        let answers = match self.write_joins(&joins) {
-            Ok(Some(answers)) => answers,
-            Ok(None) => joins.iter().map(|_| JoinAnswer::NoEvent).collect(),
-            Err(failure) => return log("joins-not-written", &failure),
-        };
-        if let Err(error) = self.state.storage().sync().await {
-            return log("joins-not-synced", &error);
-        }
-        for (sender, answer) in senders.into_iter().zip(answers) {
-            // A fan who hung up has a place all the same.
-            let _ = sender.send(answer);
-        }
-    }
-
-    fn write_joins(&self, joins: &[Join]) -> Result<Option<Vec<JoinAnswer>>, Failure> {
-        self.load()?;
-        if self.live.borrow().is_none() {
-            return Ok(None);
-        }
-        let identities: Vec<&str> = joins.iter().map(|join| join.identity.as_str()).collect();
-        let mut found = store::last_of(&self.state, &identities)?;
-        self.decide(|lane| lane.join(joins, &mut found, now()))
     }
 
     fn ask(self: &Rc<Self>, ask: &Ask) -> Result<AskAnswer, Failure> {
@@ -272,7 +217,7 @@ impl Shell {
     }
 
     /// Whether this lane knows its event; one that does not asks the Room.
-    async fn know_event(&self) -> Result<bool, Failure> {
+    pub(super) async fn know_event(&self) -> Result<bool, Failure> {
         self.load()?;
         if self.live.borrow().is_some() {
             return Ok(true);
@@ -286,7 +231,7 @@ impl Shell {
     }
 
     /// Wakes a Room that has been silent: its alarm may have been lost with a machine.
-    fn wake_silent_room(self: &Rc<Self>) {
+    pub(super) fn wake_silent_room(self: &Rc<Self>) {
         let heard = self.live.borrow().as_ref().and_then(rules::Lane::heard);
         let last = heard.unwrap_or_default().max(self.woke.get());
         if now().since(last) < SILENCE_WAKES_ROOM_MS {
@@ -314,7 +259,7 @@ impl Shell {
     }
 
     /// Work that belongs to no single request: it goes on when the fan who caused it hangs up.
-    fn spawn<F: Future<Output = ()> + 'static>(self: &Rc<Self>, work: impl FnOnce(Rc<Self>) -> F) {
+    pub(super) fn spawn<F: Future<Output = ()> + 'static>(self: &Rc<Self>, work: impl FnOnce(Rc<Self>) -> F) {
         self.state.wait_until(work(Rc::clone(self)));
     }
 }

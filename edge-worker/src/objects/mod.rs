@@ -6,10 +6,12 @@
 
 mod client;
 mod lane;
+mod lane_joins;
 mod lane_store;
 mod pressure;
 mod room;
 mod room_store;
+mod room_tick;
 mod storage;
 
 pub(crate) use client::{CallError, LaneClient, RoomClient};

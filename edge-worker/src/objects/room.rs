@@ -2,29 +2,21 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::Duration;
 
 use edge_core::draw::transcript::RecordError;
 use edge_core::room::{self as rules, Created};
 use edge_core::wire::{
     Action, Document, Instant, LaneStatus, PhaseAnswer, PutConfig, PutConfigAnswer, RoomCommand, RoomReply,
-    Tick,
 };
-use futures::future::{Either, join_all, select};
-use shared_token::ids::EventId;
-use worker::{Delay, DurableObject, Env, Request, Response, State, durable_object};
+use futures::future::join_all;
+use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
-use super::pressure;
 use super::room_store as store;
+use super::room_tick::within_timeout;
 use super::storage::StorageError;
-use super::{CallError, LaneClient, document_of, fresh_bytes, fresh_id, reply};
+use super::{LaneClient, document_of, fresh_bytes, fresh_id, reply};
 use crate::clock::now;
 use crate::telemetry::log;
-
-/// A lane that takes longer than this for one answer is passed over; its next report says everything again.
-const LANE_TIMEOUT_MS: u64 = 700;
-/// A Room that has not ticked for this long has lost its alarm.
-const LOST_ALARM_MS: u64 = 3_000;
 
 /// The Room of an event.
 #[durable_object(alarm)]
@@ -67,7 +59,7 @@ impl DurableObject for Room {
 
 /// Why a command or a tick failed.
 #[derive(Debug)]
-enum Failure {
+pub(super) enum Failure {
     Storage(StorageError),
     Records(RecordError),
 
@@ -110,18 +102,19 @@ impl From<RecordError> for Failure {
     }
 }
 
-struct Shell {
-    state: State,
-    env: Env,
+/// What the object holds.
+pub(super) struct Shell {
+    pub(super) state: State,
+    pub(super) env: Env,
     /// The rules' state, rebuilt from the rows when absent.
-    live: RefCell<Option<rules::Room>>,
+    pub(super) live: RefCell<Option<rules::Room>>,
     /// Whether the rows were looked at since the object woke up.
-    loaded: Cell<bool>,
+    pub(super) loaded: Cell<bool>,
     /// When the last tick began.
-    ticked: Cell<Instant>,
-    asking_origin: Cell<bool>,
+    pub(super) ticked: Cell<Instant>,
+    pub(super) asking_origin: Cell<bool>,
     /// The document as last written out, and when.
-    published: RefCell<Option<Document>>,
+    pub(super) published: RefCell<Option<Document>>,
 }
 
 impl Shell {
@@ -150,7 +143,7 @@ impl Shell {
     }
 
     /// Rebuilds the Room from its rows after a start or a failed write.
-    fn load(&self) -> Result<(), Failure> {
+    pub(super) fn load(&self) -> Result<(), Failure> {
         if !self.loaded.get() {
             let room = store::load(&self.state)?.map(|restored| rules::Room::restore(restored, now()));
             *self.live.borrow_mut() = room.transpose()?;
@@ -164,7 +157,10 @@ impl Shell {
     }
 
     /// Decides and writes; nothing is awaited in between. `None` if there is no event here.
-    fn decide<R>(&self, decision: impl FnOnce(&mut rules::Room) -> R) -> Result<Option<R>, Failure> {
+    pub(super) fn decide<R>(
+        &self,
+        decision: impl FnOnce(&mut rules::Room) -> R,
+    ) -> Result<Option<R>, Failure> {
         self.load()?;
         let (result, writes) = {
             let mut live = self.live.borrow_mut();
@@ -214,103 +210,6 @@ impl Shell {
         phase.map(|phase| PhaseAnswer::Done { phase }).ok_or(Failure::Gone)
     }
 
-    async fn alarm(self: &Rc<Self>) -> Result<(), Failure> {
-        self.load()?;
-        if self.live.borrow().is_none() {
-            return Ok(());
-        }
-        self.arm().await?;
-        self.tick().await
-    }
-
-    /// Sets the next alarm.
-    async fn arm(&self) -> Result<(), Failure> {
-        let next = self.live.borrow().as_ref().map(|room| room.next_tick_ms(now()));
-        if let Some(ms) = next {
-            self.state.storage().set_alarm(Duration::from_millis(ms)).await?;
-        }
-        Ok(())
-    }
-
-    /// An alarm can be lost with a machine; whoever calls next sets it again.
-    async fn rearm_lost_alarm(&self) -> Result<(), Failure> {
-        if now().since(self.ticked.get()) < LOST_ALARM_MS {
-            return Ok(());
-        }
-        match self.state.storage().get_alarm().await? {
-            Some(due) if u64::try_from(due).is_ok_and(|due| due.saturating_add(LOST_ALARM_MS) > now().0) => {}
-            _ => self.state.storage().set_alarm(Duration::ZERO).await?,
-        }
-        Ok(())
-    }
-
-    /// One second: commands out, reports in, decide, store, and only then the grants.
-    async fn tick(self: &Rc<Self>) -> Result<(), Failure> {
-        self.ticked.set(now());
-        self.ask_origin();
-        let Some((event, commands)) = self.commands(|room| room.begin_tick(now()))? else { return Ok(()) };
-        self.deliver(&event, commands).await;
-        match self.decide(|room| room.decide(now()))? {
-            Some(decided) => decided?,
-            None => return Ok(()),
-        }
-        self.state.storage().sync().await?;
-        let Some((event, commands)) = self.commands(|room| room.grant_round(now()))? else { return Ok(()) };
-        if !commands.is_empty() {
-            self.deliver(&event, commands).await;
-            self.decide(|_| ())?;
-        }
-        Ok(())
-    }
-
-    fn commands(
-        &self,
-        make: impl FnOnce(&mut rules::Room) -> Vec<(u16, Tick)>,
-    ) -> Result<Option<(EventId, Vec<(u16, Tick)>)>, Failure> {
-        let mut live = self.live.borrow_mut();
-        let Some(room) = live.as_mut() else { return Ok(None) };
-        let event = room.event().parse().map_err(|_| Failure::Name)?;
-        Ok(Some((event, make(room))))
-    }
-
-    /// Delivers commands to lanes at the same time and takes in the answers as they come.
-    async fn deliver(&self, event: &EventId, commands: Vec<(u16, Tick)>) {
-        let calls = commands.into_iter().map(async |(lane, tick)| {
-            let client = LaneClient::new(&self.env, event, lane);
-            match within_timeout(async { client?.tick(tick).await }).await {
-                Some(Ok(report)) => {
-                    if let Some(room) = self.live.borrow_mut().as_mut() {
-                        room.absorb(lane, report, now());
-                    }
-                }
-                Some(Err(error)) => log("lane-silent", &format!("{lane}: {error}")),
-                None => log("lane-silent", &format!("{lane}: no answer in {LANE_TIMEOUT_MS} ms")),
-            }
-        });
-        join_all(calls).await;
-    }
-
-    /// Asks the origin for its pressure, beside the tick; one question at a time.
-    fn ask_origin(self: &Rc<Self>) {
-        if self.asking_origin.replace(true) {
-            return;
-        }
-        let target =
-            self.live.borrow().as_ref().map(|room| (room.event().to_owned(), room.config().origin.clone()));
-        let shell = Rc::clone(self);
-        self.state.wait_until(async move {
-            if let Some((event, origin)) = target {
-                // Silence leaves everything as it is, until the controller's issue says otherwise.
-                if let Some(pressure) = pressure::ask(&shell.env, &event, origin.as_deref()).await
-                    && let Some(room) = shell.live.borrow_mut().as_mut()
-                {
-                    room.absorb_pressure(&pressure, now());
-                }
-            }
-            shell.asking_origin.set(false);
-        });
-    }
-
     /// The document every fan polls, written out at most once a second.
     fn document(&self) -> Result<RoomReply, Failure> {
         let fresh = self
@@ -333,9 +232,8 @@ impl Shell {
 
     /// The operator's numbers, with every lane asked now.
     async fn stats(&self) -> Result<RoomReply, Failure> {
-        let lanes = self.live.borrow().as_ref().map(|room| (room.event().parse(), room.config().lanes));
-        let Some((event, lanes)) = lanes else { return Ok(RoomReply::Absent) };
-        let event: EventId = event.map_err(|_| Failure::Name)?;
+        let lanes = self.live.borrow().as_ref().map(|room| room.config().lanes);
+        let (Some(event), Some(lanes)) = (self.event()?, lanes) else { return Ok(RoomReply::Absent) };
         let calls = (0..lanes).map(async |lane| -> Option<(u16, LaneStatus)> {
             let client = LaneClient::new(&self.env, &event, lane);
             let status = within_timeout(async { client?.status().await }).await?;
@@ -348,13 +246,8 @@ impl Shell {
     /// Removes the lanes' rows, then the Room's own. A lane that cannot be reached keeps rows of an incarnation nobody
     /// honours, and drops them when it hears of a newer one.
     async fn delete(&self, actor: &str) -> Result<RoomReply, Failure> {
-        let target = self
-            .live
-            .borrow()
-            .as_ref()
-            .map(|room| (room.event().parse(), room.inc().to_owned(), room.config().lanes));
-        let Some((event, inc, lanes)) = target else { return Ok(RoomReply::Absent) };
-        let event: EventId = event.map_err(|_| Failure::Name)?;
+        let target = self.live.borrow().as_ref().map(|room| (room.inc().to_owned(), room.config().lanes));
+        let (Some(event), Some((inc, lanes))) = (self.event()?, target) else { return Ok(RoomReply::Absent) };
         *self.live.borrow_mut() = None;
         *self.published.borrow_mut() = None;
         self.state.storage().delete_alarm().await?;
@@ -374,14 +267,4 @@ impl Shell {
 
 fn found(text: Option<String>) -> RoomReply {
     text.map_or(RoomReply::Absent, |text| RoomReply::Document(document_of(text, now())))
-}
-
-/// The answer of a lane, unless it takes too long.
-async fn within_timeout<T>(call: impl Future<Output = Result<T, CallError>>) -> Option<Result<T, CallError>> {
-    let call = std::pin::pin!(call);
-    let timeout = std::pin::pin!(Delay::from(Duration::from_millis(LANE_TIMEOUT_MS)));
-    match select(call, timeout).await {
-        Either::Left((answer, _)) => Some(answer),
-        Either::Right(_) => None,
-    }
 }

@@ -5,10 +5,12 @@
 
 mod documents;
 mod event_config;
+mod event_reader;
 mod instant;
 mod lane_calls;
 mod reader;
 mod room_calls;
+mod ticks;
 mod transcript;
 
 pub use documents::{
@@ -18,8 +20,8 @@ pub use documents::{
 pub use event_config::{Admission, EventConfig, MAX_LANES, Pow, Proof, Protect, Route};
 pub use instant::Instant;
 pub use lane_calls::{
-    Ask, AskAnswer, Asking, Ending, Extended, Grant, Join, JoinAnswer, LaneCommand, LaneReply, LaneSetup,
-    LaneStatus, Liveness, Redeem, RedeemAnswer, Report, Slot, Tick, Totals,
+    Ask, AskAnswer, Ending, Extended, Join, JoinAnswer, LaneCommand, LaneReply, LaneStatus, Liveness, Redeem,
+    RedeemAnswer,
 };
 pub use reader::Fault;
 pub use room_calls::{
@@ -27,6 +29,7 @@ pub use room_calls::{
     RoomReply,
 };
 pub use shared_token::ticket::Place;
+pub use ticks::{Asking, Grant, LaneSetup, Report, Slot, Tick, Totals};
 pub use transcript::{BatchLane, BatchRecord, Beacon, LaneSeal, Transcript};
 
 use serde::{Deserialize, Serialize};
