@@ -55,6 +55,7 @@ export const en = {
   "room.facts.ahead": "Ahead of you",
   "room.facts.wait": "Estimated wait",
   "room.facts.unknown": "Not known yet",
+  "room.facts.soon": "Any moment",
   "room.facts.none": "Nobody",
   "room.facts.afterDraw": "After the draw",
   "room.facts.progress": "Way through the line",

@@ -56,6 +56,7 @@ export const es: Catalogue = {
   "room.facts.ahead": "Delante de ti",
   "room.facts.wait": "Espera estimada",
   "room.facts.unknown": "Aún no se sabe",
+  "room.facts.soon": "En cualquier momento",
   "room.facts.none": "Nadie",
   "room.facts.afterDraw": "Tras el sorteo",
   "room.facts.progress": "Avance en la cola",

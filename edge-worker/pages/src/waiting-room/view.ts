@@ -65,7 +65,7 @@ export class RoomView {
     const unknown = facts.drawn ? t("room.facts.unknown") : t("room.facts.afterDraw");
     setText(this.#place, facts.position === null ? unknown : number(facts.position + 1));
     setText(this.#ahead, facts.ahead === null ? unknown : facts.ahead === 0 ? t("room.facts.none") : number(facts.ahead));
-    setText(this.#wait, facts.eta === null ? unknown : etaText(facts.eta));
+    setText(this.#wait, facts.ahead === 0 ? t("room.facts.soon") : facts.eta === null ? unknown : etaText(facts.eta));
   }
 
   #showAction(action: Action | null): void {
