@@ -123,7 +123,9 @@ impl Run<'_> {
     /// Leaves the row's state alone: a write that was reported as failed may have landed, and whoever goes on must find
     /// what stands there, not what this worker believed.
     async fn postpone(&self, order: &Order) {
-        if let Err(error) = store::postpone(&self.state.db, &order.order_id, self.lease, next::pause(order)).await {
+        if let Err(error) =
+            store::postpone(&self.state.db, &order.order_id, self.lease, next::pause(order)).await
+        {
             // The lease runs out by itself.
             tracing::warn!(%error, "not postponed");
         }

@@ -84,7 +84,12 @@ pub(super) enum Verdict {
 }
 
 /// Judges an intent that was read at `now` for an order waiting until `deadline` since `since`.
-pub(super) fn judge(view: IntentView, now: DateTime<Utc>, since: DateTime<Utc>, deadline: DateTime<Utc>) -> Verdict {
+pub(super) fn judge(
+    view: IntentView,
+    now: DateTime<Utc>,
+    since: DateTime<Utc>,
+    deadline: DateTime<Utc>,
+) -> Verdict {
     let over = now >= deadline;
     let patience = since + Duration::seconds(UNCONFIRMED_PATIENCE_SECS);
     match view {

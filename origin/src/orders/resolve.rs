@@ -11,13 +11,11 @@ use crate::payments::{IntentId, IntentView, Released};
 /// Reads the stored intent and acts on what it says; at the bound closes it.
 pub(super) async fn resolve(run: &Run<'_>, order: Order, intent: &IntentId) -> Result<Advanced, DriveError> {
     // Found in the middle of a confirmation: whoever sent it is gone, and so is its answer.
-    let order = match &order.state {
-        OrderState::Confirming { .. } => {
-            let (since, deadline) = run.bound(&order).await?;
-            applied(order, OrderEvent::OutcomeUnknown { since, deadline })?
-        }
-        _ => order,
-    };
+    if let OrderState::Confirming { .. } = order.state {
+        let (since, deadline) = run.bound(&order).await?;
+        // Written before anything is asked: the bound must run while the provider is silent.
+        return run.record(order, OrderEvent::OutcomeUnknown { since, deadline }).await;
+    }
     let (since, deadline) = match &order.state {
         OrderState::PaymentUnknown { since, deadline, .. } => (*since, *deadline),
         OrderState::RequiresAction { deadline, .. } => (order.created_at, *deadline),

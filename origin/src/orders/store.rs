@@ -240,7 +240,12 @@ pub async fn save(
 }
 
 /// Gives a lease back after a step that got nowhere, if it is still ours. Touches no state.
-pub async fn postpone(db: &PgPool, order: &OrderId, lease: &Lease, pause: Duration) -> Result<(), sqlx::Error> {
+pub async fn postpone(
+    db: &PgPool,
+    order: &OrderId,
+    lease: &Lease,
+    pause: Duration,
+) -> Result<(), sqlx::Error> {
     sqlx::query(
         "UPDATE orders SET tries = tries + 1, due_at = clock_timestamp() + $3, lease_token = NULL
          WHERE order_id = $1 AND lease_token = $2",

@@ -19,7 +19,8 @@ async fn book(shop: &Shop, event: &str, seed: u8, seat: &str) -> (Shopper, Value
 }
 
 fn mine(app: &App, shopper: &Shopper, query: &str) -> reqwest::RequestBuilder {
-    app.fan(Method::GET, &format!("/v1/users/me/bookings{query}")).header("fairgate-session", &shopper.session)
+    app.fan(Method::GET, &format!("/v1/users/me/bookings{query}"))
+        .header("fairgate-session", &shopper.session)
 }
 
 /// A proof of the shopper's key for one request.
@@ -78,12 +79,17 @@ async fn pages_have_every_booking_once_though_many_are_of_one_moment() {
         shopper = Some(book(&shop, &event, 1, &format!("A-{}", 2 * n + 1)).await.0);
     }
     let shopper = shopper.unwrap();
-    sqlx::query("UPDATE bookings SET created_at = '2026-11-30T20:00:00.123456Z'").execute(&shop.app.db).await.unwrap();
+    sqlx::query("UPDATE bookings SET created_at = '2026-11-30T20:00:00.123456Z'")
+        .execute(&shop.app.db)
+        .await
+        .unwrap();
     let (mut seen, mut query) = (Vec::new(), "?limit=2".to_owned());
     loop {
         let (status, page) = answer(mine(&shop.app, &shopper, &query)).await;
         assert_eq!(status, 200, "{page}");
-        seen.extend(page["bookings"].as_array().unwrap().iter().map(|b| b["booking_id"].as_str().unwrap().to_owned()));
+        seen.extend(
+            page["bookings"].as_array().unwrap().iter().map(|b| b["booking_id"].as_str().unwrap().to_owned()),
+        );
         match page["next_cursor"].as_str() {
             Some(cursor) => query = format!("?limit=2&cursor={cursor}"),
             None => break,
