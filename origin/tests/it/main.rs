@@ -3,10 +3,14 @@
 //! `FAIRGATE_TEST_DATABASE_URL` names a Postgres where databases may be created (each test gets a fresh one),
 //! `FAIRGATE_TEST_REDIS_URL` a Redis (each test uses its own event ids).
 
+mod bookings;
 mod catalogue;
 mod faults;
 mod harness;
 mod holds;
+mod money;
 mod plans;
+mod saga;
 mod seat_map;
 mod service;
+mod webhooks;

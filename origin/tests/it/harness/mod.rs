@@ -1,5 +1,6 @@
 //! One application per test: its own database, its own events, a signing key as the edge has one.
 
+mod psp;
 mod redis_server;
 
 use std::{sync::Arc, time::Duration};
@@ -24,11 +25,12 @@ use shared_token::{
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
+pub(crate) use psp::{Psp, Shop, WEBHOOK_SECRET};
 pub(crate) use redis_server::RedisServer;
 
 pub(crate) const ISSUER: &str = "https://gate.test";
 pub(crate) const PUBLIC: &str = "https://shop.test";
-const EDGE_SECRET: &str = "edge-secret";
+pub(crate) const EDGE_SECRET: &str = "edge-secret";
 const ADMIN_TOKEN: &str = "admin-token";
 
 fn setting(name: &str) -> String {
@@ -53,7 +55,16 @@ impl App {
         Self::start_on(&setting("FAIRGATE_TEST_REDIS_URL"), Role::All).await
     }
 
+    /// The same with settings of one's own.
+    pub(crate) async fn start_changed(change: &dyn Fn(&mut Config)) -> Self {
+        Self::start_new(&setting("FAIRGATE_TEST_REDIS_URL"), Role::All, change).await
+    }
+
     pub(crate) async fn start_on(redis_url: &str, role: Role) -> Self {
+        Self::start_new(redis_url, role, &|_| {}).await
+    }
+
+    async fn start_new(redis_url: &str, role: Role, change: &dyn Fn(&mut Config)) -> Self {
         let admin = setting("FAIRGATE_TEST_DATABASE_URL");
         let database = format!("it_{}", random_text().unwrap());
         let mut connection = PgConnection::connect(&admin).await.unwrap();
@@ -64,22 +75,34 @@ impl App {
         let pool = db::connect(&database_url, 2).unwrap();
         db::migrate(&pool).await.unwrap();
         pool.close().await;
-        Self::start_over(&database_url, redis_url, role).await
+        Self::start_over(&database_url, redis_url, role, change).await
     }
 
     /// Another process over the same stores, as after a crash or beside this one.
     pub(crate) async fn sibling(&self, role: Role) -> Self {
         let redis = self.state.config.redis_url.as_ref().unwrap().expose().to_owned();
         let database_url = self.state.config.database_url.expose().to_owned();
-        let mut sibling = Self::start_over(&database_url, &redis, role).await;
+        let mine = &self.state.config;
+        let change = |config: &mut Config| {
+            config.psp_url = mine.psp_url.clone();
+            config.psp_secret_key = mine.psp_secret_key.clone();
+            config.psp_webhook_secrets = mine.psp_webhook_secrets.clone();
+        };
+        let mut sibling = Self::start_over(&database_url, &redis, role, &change).await;
         sibling.database = String::new();
         sibling
     }
 
-    async fn start_over(database_url: &str, redis_url: &str, role: Role) -> Self {
+    async fn start_over(
+        database_url: &str,
+        redis_url: &str,
+        role: Role,
+        change: &dyn Fn(&mut Config),
+    ) -> Self {
         let ring = Arc::new(KeyRing::new(SigningKey::from_seed("k1", &[7; 32]), &[]).unwrap());
         let jwks_url = serve_keys(ring.jwks_json()).await;
-        let config = config(database_url, redis_url, &jwks_url);
+        let mut config = config(database_url, redis_url, &jwks_url);
+        change(&mut config);
         let state = Service::new(config).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
@@ -215,7 +238,11 @@ pub(crate) async fn answer(request: RequestBuilder) -> (StatusCode, Value) {
     let response = request.send().await.unwrap();
     let status = response.status();
     let text = response.text().await.unwrap();
-    let body = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).unwrap_or(Value::String(text)) };
+    let body = if text.is_empty() {
+        Value::Null
+    } else {
+        serde_json::from_str(&text).unwrap_or(Value::String(text))
+    };
     (status, body)
 }
 
@@ -261,8 +288,23 @@ pub(crate) fn event_body(venue: &str) -> Value {
 fn config(database_url: &str, redis_url: &str, jwks_url: &str) -> Config {
     let command = Config::augment_args(Command::new("origin"));
     let matches = command.get_matches_from([
-        "origin", "--listen", "127.0.0.1:0", "--database-url", database_url, "--redis-url", redis_url, "--edge-secret",
-        EDGE_SECRET, "--admin-token", ADMIN_TOKEN, "--jwks-url", jwks_url, "--issuer", ISSUER, "--public-origins", PUBLIC,
+        "origin",
+        "--listen",
+        "127.0.0.1:0",
+        "--database-url",
+        database_url,
+        "--redis-url",
+        redis_url,
+        "--edge-secret",
+        EDGE_SECRET,
+        "--admin-token",
+        ADMIN_TOKEN,
+        "--jwks-url",
+        jwks_url,
+        "--issuer",
+        ISSUER,
+        "--public-origins",
+        PUBLIC,
     ]);
     Config::from_arg_matches(&matches).unwrap()
 }
@@ -270,8 +312,8 @@ fn config(database_url: &str, redis_url: &str, jwks_url: &str) -> Config {
 async fn serve_keys(jwks: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/.well-known/jwks.json", listener.local_addr().unwrap());
-    let routes = axum::Router::new()
-        .route("/.well-known/jwks.json", axum::routing::get(move || async move { jwks }));
+    let routes =
+        axum::Router::new().route("/.well-known/jwks.json", axum::routing::get(move || async move { jwks }));
     tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
     url
 }
