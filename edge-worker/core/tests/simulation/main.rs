@@ -2,6 +2,7 @@
 //! machines that lose, repeat, delay and crash. Every second is checked.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod acts;
 mod disk;
 mod fan;
 mod world;
