@@ -176,10 +176,11 @@ export class Painter {
   }
 }
 
-/** Whether a name centred on (x, y) lies on a section: its corners and its middle stand for all of it. */
+/** Whether a name centred on (x, y) lies on a section: points along its edges stand for all of it. */
 function covers(section: Section, view: Viewport, x: number, y: number, width: number): boolean {
-  const points = [[0, 0], [-1, -1], [1, -1], [1, 1], [-1, 1]] as const;
-  return points.some(([h, v]) => isInside(section.hull, view.planX(x + (h * width) / 2), view.planY(y + v * 19)));
+  const inside = (h: number, v: number): boolean =>
+    isInside(section.hull, view.planX(x + (h * width) / 2), view.planY(y + v * 19));
+  return [-1, -0.5, 0, 0.5, 1].some((h) => inside(h, -1) || inside(h, 0) || inside(h, 1));
 }
 
 function visible(section: Section, view: Viewport): boolean {

@@ -62,6 +62,7 @@ export class Milestones {
     if (ahead === null || position === null) return null;
     const before = this.#lastAhead;
     this.#lastAhead = ahead;
+    if (ahead === 0 && before === null) return this.#once("next", { key: "say.next" });
     if (before === null) return { key: "say.position", values: { place: position + 1, ahead } };
     if (ahead === 0 && before > 0) return this.#once("next", { key: "say.next" });
     const crossed = AHEAD_STEPS.find((step) => before > step && ahead <= step);
