@@ -58,7 +58,8 @@ pub fn refuse_bytes(rejection: &BytesRejection) -> Problem {
 fn is_json(media: &str) -> bool {
     let essence = media.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/json")
-        || (essence.len() > 5 && essence.get(essence.len() - 5..).is_some_and(|s| s.eq_ignore_ascii_case("+json")))
+        || (essence.len() > 5
+            && essence.get(essence.len() - 5..).is_some_and(|s| s.eq_ignore_ascii_case("+json")))
 }
 
 /// A query string of shape `T`.

@@ -61,7 +61,7 @@ pub struct Pressure {
 #[utoipa::path(get, path = "/internal/pressure", tag = "operators", params(("event" = String, Query)),
     responses((status = 200, description = "pressure and stock", body = Pressure),
               (status = 404, description = "unknown-event")))]
-pub(crate) async fn pressure(
+async fn pressure(
     _: Operator,
     State(state): State<AppState>,
     Params(query): Params<PressureQuery>,
@@ -89,7 +89,9 @@ async fn merged(state: &AppState) -> Merged {
     for (process, text) in state.holds.notes(BOARD).await.unwrap_or_default() {
         let note = serde_json::from_str::<Note>(&text).ok();
         match note {
-            Some(note) if process != state.process && now - note.at_ms < NOTE_FRESH_MS => sums.add(&note.sums),
+            Some(note) if process != state.process && now - note.at_ms < NOTE_FRESH_MS => {
+                sums.add(&note.sums)
+            }
             Some(note) if now - note.at_ms < NOTE_DEAD_MS => {}
             _ => {
                 if let Err(error) = state.holds.take_down(BOARD, &process).await {

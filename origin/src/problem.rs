@@ -219,14 +219,19 @@ mod tests {
         let mut seen = HashSet::new();
         for kind in Kind::ALL {
             assert!(seen.insert(kind.slug()), "{} stands twice", kind.slug());
-            assert!(text.contains(&format!("`{}`", kind.slug())), "{} is not in docs/problems.md", kind.slug());
+            assert!(
+                text.contains(&format!("`{}`", kind.slug())),
+                "{} is not in docs/problems.md",
+                kind.slug()
+            );
             assert!(kind.status().is_client_error() || kind.status().is_server_error());
         }
     }
 
     #[test]
     fn the_document_carries_type_title_status_and_extensions() {
-        let problem = Problem::new(Kind::LimitExceeded).with("limit", 6).with("used", 4).detail("six at most");
+        let problem =
+            Problem::new(Kind::LimitExceeded).with("limit", 6).with("used", 4).detail("six at most");
         assert_eq!(
             problem.document(),
             json!({"type": "/problems/limit-exceeded", "title": "Ticket limit exceeded", "status": 422,

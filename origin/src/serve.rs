@@ -46,10 +46,8 @@ pub async fn serve_on(
     listener: TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ServeError> {
-    let work = [
-        role.drives().then(|| jobs::start(&state)),
-        role.answers().then(|| jobs::start_posting(&state)),
-    ];
+    let work =
+        [role.drives().then(|| jobs::start(&state)), role.answers().then(|| jobs::start_posting(&state))];
     let routes = if role.answers() { router(state.clone()) } else { driver_router(state.clone()) };
     // A hold is a few hundred bytes each way: waiting to fill a packet would cost more than the work itself.
     let listener = listener.tap_io(|stream| {

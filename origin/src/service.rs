@@ -72,6 +72,9 @@ pub enum StartError {
     /// No randomness.
     #[error("no randomness: {0}")]
     Random(getrandom::Error),
+    /// The TLS configuration towards the payment provider is refused.
+    #[error("TLS: {0}")]
+    Tls(#[from] rustls::Error),
     /// A metric's name is taken.
     #[error("metrics: {0}")]
     Metrics(#[from] prometheus::Error),
@@ -90,7 +93,7 @@ impl Service {
             events: events::Shelf::new(db.clone(), clock),
             maps: seat_map::Maps::new(holds.clone(), clock),
             process: crate::ids::random_text().map_err(StartError::Random)?,
-            payments: Stripe::new(http.clone(), &config.psp_url, config.psp_secret_key.clone()),
+            payments: Stripe::new(&config.psp_url, config.psp_secret_key.clone())?,
             telemetry: Telemetry::new(clock.instant())?,
             stopping: tokio::sync::watch::channel(false).0,
             holds,

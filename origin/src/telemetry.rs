@@ -10,10 +10,12 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use prometheus::{Encoder, HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
+use prometheus::{
+    Encoder, HistogramOpts, HistogramVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder,
+};
 use tracing_subscriber::EnvFilter;
 
-pub use window::{Merged, Window, WINDOW_SECS};
+pub use window::{Merged, WINDOW_SECS, Window};
 
 use crate::{AppState, problem::Problem};
 
@@ -36,8 +38,11 @@ impl Telemetry {
     pub fn new(start: std::time::Instant) -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let requests = HistogramVec::new(
-            HistogramOpts::new("fairgate_origin_request_seconds", "Time to answer, by route, method and status")
-                .buckets(vec![0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0]),
+            HistogramOpts::new(
+                "fairgate_origin_request_seconds",
+                "Time to answer, by route, method and status",
+            )
+            .buckets(vec![0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0]),
             &["route", "method", "status"],
         )?;
         let holds = IntCounterVec::new(
@@ -81,8 +86,10 @@ impl Telemetry {
 pub async fn measure(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let began = state.clock.instant();
     let method = request.method().clone();
-    let route =
-        request.extensions().get::<MatchedPath>().map_or_else(|| "unmatched".into(), |p| p.as_str().to_owned());
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or_else(|| "unmatched".into(), |p| p.as_str().to_owned());
     let response = next.run(request).await;
     let now = state.clock.instant();
     let took = now.duration_since(began);

@@ -73,8 +73,7 @@ impl EdgeKeys {
 
     async fn fetch(&self) -> Result<KeySet, KeysError> {
         let fail = |error: &dyn std::fmt::Display| KeysError::Unreachable(error.to_string());
-        let response =
-            self.http.get(&self.url).timeout(FETCH_TIMEOUT).send().await.map_err(|e| fail(&e))?;
+        let response = self.http.get(&self.url).timeout(FETCH_TIMEOUT).send().await.map_err(|e| fail(&e))?;
         let response = response.error_for_status().map_err(|e| fail(&e))?;
         let body = response.bytes().await.map_err(|e| fail(&e))?;
         if body.len() > MAX_BYTES {

@@ -149,7 +149,8 @@ async fn buyer_session(
 fn verify_proof(parts: &Parts, state: &AppState, jkt: Option<&Thumbprint>) -> Result<Thumbprint, Problem> {
     let now = state.clock.unix();
     let refused = || {
-        Problem::new(Kind::ProofOfPossessionFailed).with("server_time", state.clock.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
+        Problem::new(Kind::ProofOfPossessionFailed)
+            .with("server_time", state.clock.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
     };
     let proof = single(&parts.headers, "dpop").ok_or_else(refused)?;
     let path = parts.uri.path();

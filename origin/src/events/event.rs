@@ -153,7 +153,8 @@ impl Event {
         use chrono::TimeZone;
         let zone: chrono_tz::Tz = self.timezone.parse().ok()?;
         let local = zone.from_local_datetime(&self.starts_at).earliest();
-        let after_gap = || zone.from_local_datetime(&(self.starts_at + chrono::Duration::hours(1))).earliest();
+        let after_gap =
+            || zone.from_local_datetime(&(self.starts_at + chrono::Duration::hours(1))).earliest();
         local.or_else(after_gap).map(|at| at.with_timezone(&Utc))
     }
 }

@@ -9,7 +9,11 @@ use std::{
 use sqlx::PgPool;
 
 use super::{event::Event, store};
-use crate::{clock::Clock, ids::EventId, seating::{Layout, Plan}};
+use crate::{
+    clock::Clock,
+    ids::EventId,
+    seating::{Layout, Plan},
+};
 
 /// A change by another process (status, on-sale time) is seen within this time.
 const FRESH_FOR: Duration = Duration::from_secs(1);

@@ -19,7 +19,8 @@ pub(crate) fn alternatives(plan: &Plan, map: &Snapshot, wanted: &[u32], mut rand
     let seats: Vec<_> = wanted.iter().filter_map(|index| plan.seat(*index)).collect();
     let Some(first) = seats.first() else { return Vec::new() };
     let count = seats.len() as f64;
-    let (x, y) = (seats.iter().map(|s| s.x).sum::<f64>() / count, seats.iter().map(|s| s.y).sum::<f64>() / count);
+    let (x, y) =
+        (seats.iter().map(|s| s.x).sum::<f64>() / count, seats.iter().map(|s| s.y).sum::<f64>() / count);
     let accessible = seats.iter().any(|seat| seat.accessible);
     let mut blocks: Vec<(f64, u32)> = Vec::new();
     for start in 0..plan.len() {
@@ -56,7 +57,8 @@ fn block(plan: &Plan, start: u32, len: usize) -> impl Iterator<Item = u32> + '_ 
 }
 
 fn is_free(plan: &Plan, map: &Snapshot, index: u32, accessible: bool) -> bool {
-    map.state(index) == SeatState::Available && plan.seat(index).is_some_and(|seat| seat.accessible <= accessible)
+    map.state(index) == SeatState::Available
+        && plan.seat(index).is_some_and(|seat| seat.accessible <= accessible)
 }
 
 #[cfg(test)]
@@ -126,8 +128,9 @@ mod tests {
     #[test]
     fn a_crowd_is_not_sent_to_one_block() {
         let free: Vec<u32> = (0..12).filter(|index| *index != 0).collect();
-        let firsts: std::collections::HashSet<_> =
-            (0..64).map(|random| alternatives(&plan(), &map(&free), &[0], random * 7919)[0].clone()).collect();
+        let firsts: std::collections::HashSet<_> = (0..64)
+            .map(|random| alternatives(&plan(), &map(&free), &[0], random * 7919)[0].clone())
+            .collect();
         assert!(firsts.len() > 1);
     }
 }

@@ -12,7 +12,7 @@ pub mod store;
 
 pub use engine::{Engine, Sale};
 pub use hold::{
-    Claim, EngineError, ExtendOutcome, HeldSeat, Held, Hold, HoldOutcome, HoldRequest, HoldState, ReleaseOutcome,
-    SeatVersion, Unclaimed,
+    Claim, EngineError, ExtendOutcome, Held, HeldSeat, Hold, HoldOutcome, HoldRequest, HoldState,
+    ReleaseOutcome, SeatVersion, Unclaimed,
 };
 pub use http::router;

@@ -29,17 +29,22 @@ pub(crate) async fn generation(db: &PgPool, event: &EventId) -> Result<Option<Ge
         .fetch_optional(db)
         .await?;
     row.map(|row| {
-        let generation = unsigned(row.try_get("generation")?, "hold_generations", "generation", event.as_str())?;
+        let generation =
+            unsigned(row.try_get("generation")?, "hold_generations", "generation", event.as_str())?;
         Ok(GenerationRow { generation, run_id: row.try_get("run_id")?, ready: row.try_get("ready")? })
     })
     .transpose()
 }
 
-/// Takes the next generation and the lease to fill it; none while somebody else's lease lasts.
+/// Takes the next generation and the lease to fill it; none if somebody else did since `seen`, or is at it.
+///
+/// `seen` must have been read before Redis was looked at: then a generation that was opened in between is never taken
+/// for one that was lost.
 pub(crate) async fn raise_generation(
     db: &PgPool,
     event: &EventId,
     run_id: &str,
+    seen: Option<&GenerationRow>,
     at_least: u64,
 ) -> Result<Option<u64>, sqlx::Error> {
     let at_least = i64::try_from(at_least).unwrap_or(i64::MAX);
@@ -49,13 +54,15 @@ pub(crate) async fn raise_generation(
          ON CONFLICT (event_id) DO UPDATE
             SET generation = GREATEST(g.generation, $3) + 1, run_id = EXCLUDED.run_id, ready = false,
                 rebuild_until = EXCLUDED.rebuild_until
-            WHERE g.ready OR g.rebuild_until < clock_timestamp()
+            WHERE g.generation = $5 AND (($6 AND g.ready) OR g.rebuild_until < clock_timestamp())
          RETURNING generation",
     )
     .bind(event.as_str())
     .bind(run_id)
     .bind(at_least)
     .bind(REBUILD_LEASE)
+    .bind(seen.map(|row| i64::try_from(row.generation).unwrap_or(i64::MAX)))
+    .bind(seen.is_some_and(|row| row.ready))
     .fetch_optional(db)
     .await?;
     row.map(|row| unsigned(row.try_get("generation")?, "hold_generations", "generation", event.as_str()))
@@ -122,10 +129,11 @@ pub(crate) async fn read_truth(db: &PgPool, event: &EventId) -> Result<Truth, sq
         .bind(id)
         .fetch_one(&mut *tx)
         .await?;
-    let taken = sqlx::query("SELECT idx, status, version FROM event_seats WHERE event_id = $1 AND version > 0")
-        .bind(id)
-        .fetch_all(&mut *tx)
-        .await?;
+    let taken =
+        sqlx::query("SELECT idx, status, version FROM event_seats WHERE event_id = $1 AND version > 0")
+            .bind(id)
+            .fetch_all(&mut *tx)
+            .await?;
     let bought = sqlx::query(
         "SELECT owner, count(*) AS bought FROM event_seats WHERE event_id = $1 AND status = 'sold' GROUP BY owner",
     )

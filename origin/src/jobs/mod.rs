@@ -39,18 +39,30 @@ pub fn start(state: &AppState) -> Work {
     let mut work = JoinSet::new();
     add(&mut work, state, EVENTS_EVERY, {
         let tended = tended.clone();
-        move |state| { let tended = tended.clone(); async move { tended.refresh(&state).await } }
+        move |state| {
+            let tended = tended.clone();
+            async move { tended.refresh(&state).await }
+        }
     });
     add(&mut work, state, EXPIRE_EVERY, {
         let tended = tended.clone();
-        move |state| { let tended = tended.clone(); async move { tended.expire(&state).await } }
+        move |state| {
+            let tended = tended.clone();
+            async move { tended.expire(&state).await }
+        }
     });
     add(&mut work, state, LEDGER_EVERY, {
         let tended = tended.clone();
-        move |state| { let tended = tended.clone(); async move { tended.write_behind(&state).await } }
+        move |state| {
+            let tended = tended.clone();
+            async move { tended.write_behind(&state).await }
+        }
     });
     add(&mut work, state, RECONCILE_EVERY, {
-        move |state| { let tended = tended.clone(); async move { tended.reconcile(&state).await } }
+        move |state| {
+            let tended = tended.clone();
+            async move { tended.reconcile(&state).await }
+        }
     });
     work.spawn(crate::orders::jobs::run(state.clone()));
     work.spawn(crate::payments::jobs::run(state.clone()));

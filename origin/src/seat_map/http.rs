@@ -11,12 +11,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use utoipa::OpenApi;
 
-use super::{
-    log::SinceError,
-    packed::Planes,
-    snapshot::Body,
-    stream,
-};
+use super::{log::SinceError, packed::Planes, snapshot::Body, stream};
 use crate::{
     AppState,
     body::Params,
@@ -56,7 +51,7 @@ struct MapQuery {
            ("planes" = Option<u8>, Query, description = "with `bin`: 1 (default) or 2")),
     responses((status = 200, description = "the map"), (status = 304, description = "unchanged"),
               (status = 404, description = "unknown-event"), (status = 503, description = "holds-rebuilding")))]
-pub async fn seatmap(
+async fn seatmap(
     State(state): State<AppState>,
     Path(event): Path<String>,
     Params(query): Params<MapQuery>,
@@ -91,16 +86,14 @@ struct SinceQuery {
     params(("event" = String, Path), ("since" = u64, Query)),
     responses((status = 200, description = "changes", body = super::Delta),
               (status = 410, description = "version-too-old")))]
-pub async fn changes(
+async fn changes(
     State(state): State<AppState>,
     Path(event): Path<String>,
     Params(query): Params<SinceQuery>,
 ) -> Refusal<Response> {
     let on_shelf = find_event(&state, &event).await?;
     match state.maps.since(&on_shelf, query.since).await? {
-        Ok(delta) => {
-            Ok(([(header::CACHE_CONTROL, "public, max-age=1")], axum::Json(delta)).into_response())
-        }
+        Ok(delta) => Ok(([(header::CACHE_CONTROL, "public, max-age=1")], axum::Json(delta)).into_response()),
         Err(SinceError::TooOld | SinceError::Ahead) => Err(Kind::VersionTooOld.into()),
     }
 }
@@ -145,7 +138,8 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
     values.flat_map(|value| value.split(',')).any(|coding| {
         let mut parts = coding.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
-        let refused = parts.any(|p| p.strip_prefix("q=").is_some_and(|q| q.parse::<f32>().is_ok_and(|q| q == 0.0)));
+        let refused =
+            parts.any(|p| p.strip_prefix("q=").is_some_and(|q| q.parse::<f32>().is_ok_and(|q| q == 0.0)));
         (name.eq_ignore_ascii_case("gzip") || name == "*") && !refused
     })
 }

@@ -94,9 +94,11 @@ impl Log {
         }
         let mut last = BTreeMap::new();
         for change in self.changes.iter().filter(|change| change.sequence > sequence) {
-            for (seats, state) in
-                [(&change.available, State::Available), (&change.held, State::Held), (&change.sold, State::Sold)]
-            {
+            for (seats, state) in [
+                (&change.available, State::Available),
+                (&change.held, State::Held),
+                (&change.sold, State::Sold),
+            ] {
                 last.extend(seats.iter().map(|index| (*index, state)));
             }
         }
@@ -128,7 +130,11 @@ mod tests {
 
     fn log() -> Log {
         let mut log = Log::default();
-        log.advance(2, 3, vec![change(1, &[], &[], &[]), change(2, &[], &[4, 5], &[]), change(3, &[4], &[], &[5])]);
+        log.advance(
+            2,
+            3,
+            vec![change(1, &[], &[], &[]), change(2, &[], &[4, 5], &[]), change(3, &[4], &[], &[5])],
+        );
         log
     }
 

@@ -126,7 +126,11 @@ impl Maps {
     }
 
     /// What changed since a version, up to the map at hand.
-    pub async fn since(&self, on_shelf: &OnShelf, since: u64) -> Result<Result<Delta, SinceError>, EngineError> {
+    pub async fn since(
+        &self,
+        on_shelf: &OnShelf,
+        since: u64,
+    ) -> Result<Result<Delta, SinceError>, EngineError> {
         self.current(on_shelf).await?;
         let slot = self.slot(&on_shelf.event.event_id);
         let delta = slot.log.read().unwrap_or_else(PoisonError::into_inner).since(since);

@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn the_bytes_are_pinned() {
         let bytes = encode((3 << 32) | 5, 10, &[0b0000_0101, 0xff], Some(&[0b1000_0000, 0b10]));
-        assert_eq!(hex::encode(bytes), "46474d310000000300000005" .to_owned() + "0000000a" + "0503" + "8002");
+        assert_eq!(hex::encode(bytes), "46474d310000000300000005".to_owned() + "0000000a" + "0503" + "8002");
     }
 
     proptest! {

@@ -15,7 +15,13 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::http::find_event;
-use crate::{AppState, admitted::single, body::Params, events::OnShelf, problem::{Kind, Problem, Refusal}};
+use crate::{
+    AppState,
+    admitted::single,
+    body::Params,
+    events::OnShelf,
+    problem::{Kind, Problem, Refusal},
+};
 
 /// Proxies close connections that are silent for a minute or less.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -24,7 +30,7 @@ const LISTENERS_MAX: usize = 20_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StreamQuery {
+pub(super) struct StreamQuery {
     since: Option<u64>,
 }
 
@@ -32,7 +38,7 @@ struct StreamQuery {
 #[utoipa::path(get, path = "/v1/events/{event}/seatmap/stream", tag = "seat map",
     params(("event" = String, Path), ("since" = Option<u64>, Query)),
     responses((status = 200, description = "text/event-stream of `seats` and `reset` events")))]
-pub async fn stream(
+pub(super) async fn stream(
     State(state): State<AppState>,
     Path(event): Path<String>,
     Params(query): Params<StreamQuery>,

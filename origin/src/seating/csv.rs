@@ -77,7 +77,19 @@ fn seat(record: &[String], pointer: &str, faults: &mut Faults) -> Seat {
     let section = text(0);
     let parts = [section.as_str(), row.as_str(), number.as_str()];
     let seat_id = parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("-");
-    Seat { seat_id, section, row, number, x, y, category, accessible, companion, restricted_view, right: None }
+    Seat {
+        seat_id,
+        section,
+        row,
+        number,
+        x,
+        y,
+        category,
+        accessible,
+        companion,
+        restricted_view,
+        right: None,
+    }
 }
 
 /// Splits into records of fields; empty lines are skipped.
@@ -115,7 +127,9 @@ mod tests {
 
     #[test]
     fn order_in_the_file_is_adjacency_within_a_row() {
-        let text = format!("{HEADER}\"Rang, links\",A,1,0,0,gold,,,\r\n,B,1,0,1,gold,yes,,\n\"Rang, links\",A,3,1,0,gold,,,1\n");
+        let text = format!(
+            "{HEADER}\"Rang, links\",A,1,0,0,gold,,,\r\n,B,1,0,1,gold,yes,,\n\"Rang, links\",A,3,1,0,gold,,,1\n"
+        );
         let chart = read(&text).unwrap();
         assert_eq!(chart.seats[0].seat_id, "Rang, links-A-1");
         assert_eq!(chart.seats.iter().map(|s| s.right).collect::<Vec<_>>(), [Some(2), None, None]);

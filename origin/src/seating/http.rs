@@ -47,7 +47,7 @@ pub fn admin_router() -> Router<AppState> {
 #[utoipa::path(get, path = "/v1/events/{event}/layout", tag = "seat map", params(("event" = String, Path)),
     responses((status = 200, description = "the layout"), (status = 304, description = "unchanged"),
               (status = 404, description = "unknown-event")))]
-pub async fn layout(
+async fn layout(
     State(state): State<AppState>,
     Path(event): Path<String>,
     headers: HeaderMap,
@@ -61,7 +61,7 @@ pub async fn layout(
 /// A layout by its content's hash, for ever.
 #[utoipa::path(get, path = "/v1/layouts/{layout}", tag = "seat map", params(("layout" = String, Path)),
     responses((status = 200, description = "the layout, immutable"), (status = 404, description = "not-found")))]
-pub async fn immutable_layout(
+async fn immutable_layout(
     State(state): State<AppState>,
     Path(layout): Path<String>,
     headers: HeaderMap,
@@ -88,7 +88,7 @@ struct ImportQuery {
     params(("format" = String, Query, description = "`seatsio` or `csv`")), request_body = String,
     responses((status = 201, description = "imported", body = Imported),
               (status = 422, description = "plan-invalid with every fault, or not-supported")))]
-pub async fn import_venue(
+async fn import_venue(
     _: Operator,
     State(state): State<AppState>,
     Params(query): Params<ImportQuery>,

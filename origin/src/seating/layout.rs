@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn the_id_depends_on_content_and_prices_only() {
-        let csv = "section,row,number,x,y,category,accessible,companion,restricted_view\n,A,1,0.123456,2,gold,,,\n";
+        let csv =
+            "section,row,number,x,y,category,accessible,companion,restricted_view\n,A,1,0.123456,2,gold,,,\n";
         let chart = read(Format::Csv, csv.as_bytes()).unwrap();
         let prices = |amount| vec![("gold".to_owned(), amount)];
         let (id, body) = document(&chart, &prices(4500), "EUR");
@@ -69,6 +70,9 @@ mod tests {
         let value: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(value["layout_url"], format!("/v1/layouts/{id}"));
         assert_eq!(value["seats"][0]["x"], 0.12);
-        assert_eq!(value["categories"][0], json!({"id": "gold", "name": "gold", "price": 4500, "currency": "EUR"}));
+        assert_eq!(
+            value["categories"][0],
+            json!({"id": "gold", "name": "gold", "price": 4500, "currency": "EUR"})
+        );
     }
 }

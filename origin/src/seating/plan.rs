@@ -77,7 +77,8 @@ pub struct Plan {
 impl Plan {
     /// A plan over `seats` with prices by category id. None if a category has no price or adjacency points outside.
     pub fn new(seats: Vec<Seat>, areas: Vec<Area>, prices: &HashMap<String, i64>) -> Option<Self> {
-        let per_seat = seats.iter().map(|seat| prices.get(&seat.category).copied()).collect::<Option<Vec<_>>>()?;
+        let per_seat =
+            seats.iter().map(|seat| prices.get(&seat.category).copied()).collect::<Option<Vec<_>>>()?;
         let mut left = vec![None; seats.len()];
         let mut by_id = HashMap::with_capacity(seats.len());
         for (index, seat) in (0u32..).zip(&seats) {

@@ -133,7 +133,10 @@ impl Reader {
             let number = self.label(seat, &pointer, "seat");
             let category = self.category(seat, &pointer).or_else(|| inherited.clone());
             if category.is_none() && self.is_silent_about_category(seat) {
-                self.faults.push(&format!("{pointer}/categoryKey"), "neither the seat nor its row or section has a category");
+                self.faults.push(
+                    &format!("{pointer}/categoryKey"),
+                    "neither the seat nor its row or section has a category",
+                );
             }
             let parts = [place.section.as_str(), label.as_str(), number.as_str()];
             let seat_id = parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("-");
@@ -258,8 +261,13 @@ mod tests {
 
     #[test]
     fn hostile_shapes_are_faults_not_panics() {
-        for value in [json!(null), json!([1]), json!({"subChart": 3}), json!({"subChart": {"rows": [3, null]}}),
-                      json!({"categories": {"list": [null]}, "subChart": {"rows": [{"seats": [[]]}]}})] {
+        for value in [
+            json!(null),
+            json!([1]),
+            json!({"subChart": 3}),
+            json!({"subChart": {"rows": [3, null]}}),
+            json!({"categories": {"list": [null]}, "subChart": {"rows": [{"seats": [[]]}]}}),
+        ] {
             assert!(read(&value).is_err());
         }
     }

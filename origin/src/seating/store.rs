@@ -121,8 +121,7 @@ pub async fn load_chart(tx: &mut PgConnection, venue: &VenueId) -> Result<Option
 pub async fn load_plan(db: &PgPool, event: &Event) -> Result<(Arc<Plan>, Arc<Layout>), sqlx::Error> {
     let mut connection = db.acquire().await?;
     let wrong = |column| ImpossibleRow { table: "events", column, id: event.event_id.to_string() };
-    let chart =
-        load_chart(&mut connection, &event.venue_id).await?.ok_or_else(|| wrong("venue_id"))?;
+    let chart = load_chart(&mut connection, &event.venue_id).await?.ok_or_else(|| wrong("venue_id"))?;
     let rows = sqlx::query("SELECT category_id, amount FROM event_prices WHERE event_id = $1")
         .bind(event.event_id.as_str())
         .fetch_all(&mut *connection)
@@ -176,7 +175,10 @@ pub async fn insert_layout(tx: &mut PgConnection, layout_id: &str, body: &[u8]) 
 
 /// The body of a layout.
 pub async fn load_layout(db: &PgPool, layout_id: &str) -> Result<Option<Vec<u8>>, sqlx::Error> {
-    sqlx::query_scalar("SELECT body FROM layouts WHERE layout_id = $1").bind(layout_id).fetch_optional(db).await
+    sqlx::query_scalar("SELECT body FROM layouts WHERE layout_id = $1")
+        .bind(layout_id)
+        .fetch_optional(db)
+        .await
 }
 
 fn read_seat(row: &PgRow) -> Result<Seat, sqlx::Error> {

@@ -49,7 +49,13 @@ async fn every_wrong_field_is_named_and_nothing_is_created() {
     assert_eq!(
         pointers,
         [
-            "/currency", "/event_ticket_limit", "/hold_seconds", "/prices", "/prices/Loge", "/prices/Loge", "/timezone",
+            "/currency",
+            "/event_ticket_limit",
+            "/hold_seconds",
+            "/prices",
+            "/prices/Loge",
+            "/prices/Loge",
+            "/timezone",
             "/title"
         ]
     );
@@ -66,7 +72,9 @@ async fn creating_twice_and_unknown_venues_and_engines_are_refused() {
     let app = App::start().await;
     let event = app.event(1, 2, json!({})).await;
     let venue = app.venue(&hall(1, 2)).await;
-    let post = async |body: serde_json::Value| answer(app.operator(Method::POST, "/admin/v1/events").json(&body)).await;
+    let post = async |body: serde_json::Value| {
+        answer(app.operator(Method::POST, "/admin/v1/events").json(&body)).await
+    };
     let mut body = event_body(&venue);
     body["event_id"] = json!(event);
     assert_problem(&post(body.clone()).await, 409, "event-exists");
@@ -91,7 +99,9 @@ async fn the_catalogue_pages_without_skipping_equal_starts() {
     loop {
         let (status, page) = answer(app.fan(Method::GET, &path)).await;
         assert_eq!(status, 200, "{page}");
-        seen.extend(page["events"].as_array().unwrap().iter().map(|e| e["event_id"].as_str().unwrap().to_owned()));
+        seen.extend(
+            page["events"].as_array().unwrap().iter().map(|e| e["event_id"].as_str().unwrap().to_owned()),
+        );
         let Some(cursor) = page["next_cursor"].as_str() else { break };
         path = format!("/v1/events?limit=2&cursor={cursor}");
     }

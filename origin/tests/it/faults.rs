@@ -17,7 +17,12 @@ async fn held(app: &App, shopper: &Shopper, seats: &[&str]) -> Hold {
     let (status, body) = shopper.hold(app, seats).await;
     assert_eq!(status, 201, "{body}");
     let event: EventId = shopper.event.parse().unwrap();
-    app.state.holds.load_hold(&event, &body["hold_id"].as_str().unwrap().parse().unwrap()).await.unwrap().unwrap()
+    app.state
+        .holds
+        .load_hold(&event, &body["hold_id"].as_str().unwrap().parse().unwrap())
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 /// What an order does first: its claim row, then the claim.
@@ -81,7 +86,11 @@ async fn a_claim_outlives_the_hold_and_ends_in_a_sale_once() {
     assert_eq!(second, Claim::ClaimedBy(order.clone()));
     let path = format!("/holds/{}", hold.hold_id);
     assert_problem(&answer(buyer.call(&app, Method::DELETE, &path)).await, 409, "hold-in-purchase");
-    assert_problem(&answer(buyer.call(&app, Method::POST, &format!("{path}/extend"))).await, 409, "hold-in-purchase");
+    assert_problem(
+        &answer(buyer.call(&app, Method::POST, &format!("{path}/extend"))).await,
+        409,
+        "hold-in-purchase",
+    );
     // Long after the hold's time the seats are still the order's; a later hold of another seat proves time has passed.
     let probe = held(&app, &other, &["A-11"]).await;
     until("another hold expires", async || {
@@ -113,7 +122,8 @@ async fn an_unclaimed_hold_lives_again_within_its_maximum() {
     let mut connection = app.db.acquire().await.unwrap();
     store::drop_claim(&mut connection, &order).await.unwrap();
     let engine = &app.state.holds;
-    let Unclaimed::Restored(until) = engine.unclaim(&hold.event, &hold.hold_id, &order, 60).await.unwrap() else {
+    let Unclaimed::Restored(until) = engine.unclaim(&hold.event, &hold.hold_id, &order, 60).await.unwrap()
+    else {
         panic!("not restored");
     };
     assert!((until - hold.created_at).num_seconds() >= 60 && until <= hold.max_expires_at);
@@ -122,6 +132,7 @@ async fn an_unclaimed_hold_lives_again_within_its_maximum() {
     store::drop_claim(&mut connection, &order).await.unwrap();
     let far = engine.unclaim(&hold.event, &hold.hold_id, &order, 5000).await.unwrap();
     assert_eq!(far, Unclaimed::Restored(hold.max_expires_at));
+    drop(connection);
     app.finish().await;
 }
 
@@ -178,7 +189,8 @@ async fn a_redis_that_forgets_is_filled_from_postgres() {
     let sale = sell(&app, &paying, &paying_order).await;
     engine.mark_sold(&paying.event, &sale).await.unwrap();
     app.seat_becomes(&event, "A-5", "sold").await;
-    let since = answer(app.fan(Method::GET, &format!("/v1/events/{event}/seatmap/changes?since={before}"))).await;
+    let since =
+        answer(app.fan(Method::GET, &format!("/v1/events/{event}/seatmap/changes?since={before}"))).await;
     assert_problem(&since, 410, "version-too-old");
     app.finish().await;
 }
@@ -195,6 +207,7 @@ async fn claims_that_lost_their_order_are_settled() {
     // Both processes die between Postgres and Redis: one after giving up, one after selling.
     let mut connection = app.db.acquire().await.unwrap();
     store::drop_claim(&mut connection, &failed_order).await.unwrap();
+    drop(connection);
     sell(&app, &won, &won_order).await;
     let engine = &app.state.holds;
     until("both are settled", async || {
@@ -291,7 +304,8 @@ async fn a_frozen_redis_refuses_in_bounded_time_and_maps_go_on() {
     })
     .await;
     let mine = answer(shopper.call(&app, Method::GET, "/holds/mine")).await.1;
-    let of_seat = mine["holds"].as_array().unwrap().iter().filter(|h| h["seat_ids"] == json!(["A-3"])).count();
+    let of_seat =
+        mine["holds"].as_array().unwrap().iter().filter(|h| h["seat_ids"] == json!(["A-3"])).count();
     assert_eq!((of_seat, hold["seat_ids"] == json!(["A-3"])), (1, true));
     app.finish().await;
 }

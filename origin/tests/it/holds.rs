@@ -11,7 +11,7 @@ use crate::harness::{App, Shopper, answer, assert_problem, until};
 #[tokio::test]
 async fn a_hold_takes_all_seats_or_none() {
     let app = App::start().await;
-    let event = app.event(2, 6, json!({})).await;
+    let event = app.event(5, 6, json!({})).await;
     let (first, second) = (app.shopper(&event, 1), app.shopper(&event, 2));
     let (status, hold) = first.hold(&app, &["A-1", "A-3"]).await;
     assert_eq!(status, 201, "{hold}");
@@ -52,8 +52,8 @@ async fn overlapping_wishes_never_share_a_seat() {
     let wishes: Vec<[String; 3]> =
         (0..60usize).map(|n| std::array::from_fn(|k| format!("A-{}", 2 * ((n + k) % 12) + 1))).collect();
     let outcomes = join_all(shoppers.iter().zip(&wishes).map(|(shopper, wish)| {
-        let seats: Vec<&str> = wish.iter().map(String::as_str).collect();
-        async move { shopper.hold(&app, &seats).await }
+        let (app, seats): (_, Vec<&str>) = (&app, wish.iter().map(String::as_str).collect());
+        async move { shopper.hold(app, &seats).await }
     }))
     .await;
     let mut seen = HashSet::new();
@@ -77,7 +77,11 @@ async fn the_cap_counts_all_live_holds_of_an_identity() {
     let refused = app.shopper(&event, 1).hold(&app, &["A-7", "A-9"]).await;
     assert_problem(&refused, 422, "limit-exceeded");
     assert_eq!((&refused.1["limit"], &refused.1["used"]), (&json!(4), &json!(3)));
-    assert_problem(&app.shopper(&event, 2).hold(&app, &["A-7", "A-9", "A-11", "A-13", "A-15"]).await, 422, "limit-exceeded");
+    assert_problem(
+        &app.shopper(&event, 2).hold(&app, &["A-7", "A-9", "A-11", "A-13", "A-15"]).await,
+        422,
+        "limit-exceeded",
+    );
     let path = format!("/holds/{}", second["hold_id"].as_str().unwrap());
     assert_eq!(answer(shopper.call(&app, Method::DELETE, &path)).await.0, 204);
     assert_eq!(shopper.hold(&app, &["A-7", "A-9"]).await.0, 201);
@@ -90,7 +94,8 @@ async fn parallel_requests_of_one_identity_stay_within_the_cap() {
     let event = app.event(1, 12, json!({"event_ticket_limit": 3})).await;
     let shopper = app.shopper(&event, 1);
     let seats: Vec<String> = (0..12).map(|n| format!("A-{}", 2 * n + 1)).collect();
-    let outcomes = join_all(seats.iter().map(|seat| async { shopper.hold(&app, &[seat.as_str()]).await })).await;
+    let outcomes =
+        join_all(seats.iter().map(|seat| async { shopper.hold(&app, &[seat.as_str()]).await })).await;
     assert_eq!(outcomes.iter().filter(|(status, _)| *status == 201).count(), 3);
     app.finish().await;
 }
@@ -117,7 +122,9 @@ async fn naming_ones_own_seats_replaces_those_holds_whole() {
     assert_eq!(third["expires_at"], first["expires_at"], "a replacement keeps the time of what it replaces");
     app.seat_becomes(&event, "A-1", "available").await;
     assert_eq!(other.hold(&app, &["A-1"]).await.0, 201);
-    let gone = answer(shopper.call(&app, Method::GET, &format!("/holds/{}", first["hold_id"].as_str().unwrap()))).await;
+    let gone =
+        answer(shopper.call(&app, Method::GET, &format!("/holds/{}", first["hold_id"].as_str().unwrap())))
+            .await;
     assert_problem(&gone, 404, "not-found");
     app.finish().await;
 }
@@ -164,9 +171,11 @@ async fn somebody_elses_hold_does_not_exist() {
     let (owner, thief) = (app.shopper(&event, 1), app.shopper(&event, 2));
     let (_, hold) = owner.hold(&app, &["A-1"]).await;
     let path = format!("/holds/{}", hold["hold_id"].as_str().unwrap());
-    for (method, path) in
-        [(Method::GET, path.clone()), (Method::DELETE, path.clone()), (Method::POST, format!("{path}/extend"))]
-    {
+    for (method, path) in [
+        (Method::GET, path.clone()),
+        (Method::DELETE, path.clone()),
+        (Method::POST, format!("{path}/extend")),
+    ] {
         assert_problem(&answer(thief.call(&app, method, &path)).await, 404, "not-found");
     }
     assert_problem(&answer(owner.call(&app, Method::GET, "/holds/hold_none")).await, 404, "not-found");
@@ -209,7 +218,11 @@ async fn expiry_becomes_visible_in_time_and_frees_the_cap() {
     assert!(took.as_millis() < 2500, "{took:?}");
     let path = format!("/holds/{}", hold["hold_id"].as_str().unwrap());
     assert_problem(&answer(shopper.call(&app, Method::GET, &path)).await, 410, "hold-expired");
-    assert_problem(&answer(shopper.call(&app, Method::POST, &format!("{path}/extend"))).await, 410, "hold-expired");
+    assert_problem(
+        &answer(shopper.call(&app, Method::POST, &format!("{path}/extend"))).await,
+        410,
+        "hold-expired",
+    );
     assert_eq!(shopper.hold(&app, &["A-3"]).await.0, 201);
     app.finish().await;
 }
@@ -247,11 +260,20 @@ async fn requests_that_make_no_sense_are_refused_clearly() {
     assert_problem(&ask(json!({"seat_ids": ["A-1"], "user_id": "x"})).await, 422, "invalid");
     assert_problem(&ask(json!({"seat_ids": "A-1"})).await, 422, "invalid");
     assert_problem(&ask(json!({"best_available": {"quantity": 2}})).await, 422, "not-supported");
-    assert_problem(&ask(json!({"general_admission": [{"area": "G", "quantity": 1}]})).await, 422, "not-supported");
+    assert_problem(
+        &ask(json!({"general_admission": [{"area": "G", "quantity": 1}]})).await,
+        422,
+        "not-supported",
+    );
     assert_problem(&ask(json!({"stay": {"room_type": "d"}})).await, 422, "not-supported");
-    let broken = shopper.call(&app, Method::POST, "/holds").header("idempotency-key", "k").body("{\"seat_ids\":");
+    let broken =
+        shopper.call(&app, Method::POST, "/holds").header("idempotency-key", "k").body("{\"seat_ids\":");
     assert_problem(&answer(broken).await, 400, "malformed");
-    let form = shopper.call(&app, Method::POST, "/holds").header("idempotency-key", "k").header(header::CONTENT_TYPE, "text/csv").body("A-1");
+    let form = shopper
+        .call(&app, Method::POST, "/holds")
+        .header("idempotency-key", "k")
+        .header(header::CONTENT_TYPE, "text/csv")
+        .body("A-1");
     assert_problem(&answer(form).await, 415, "unsupported-media-type");
     app.finish().await;
 }
@@ -266,7 +288,10 @@ async fn a_short_session_is_prolonged_to_cover_the_hold() {
     let command = response.headers()["fairgate-command"].to_str().unwrap();
     let seconds: u64 = command.strip_prefix("extend=").unwrap().parse().unwrap();
     assert!((590..=610).contains(&seconds), "{seconds}");
-    assert_eq!(response.headers()[header::LOCATION].to_str().unwrap().rsplit_once('/').unwrap().0, format!("/v1/events/{event}/holds"));
+    assert_eq!(
+        response.headers()[header::LOCATION].to_str().unwrap().rsplit_once('/').unwrap().0,
+        format!("/v1/events/{event}/holds")
+    );
     app.finish().await;
 }
 

@@ -52,7 +52,14 @@ async fn neighbours_are_those_of_the_plan_not_of_arithmetic() {
     .fetch_all(&app.db)
     .await
     .unwrap();
-    let expected = [("A-1", Some(1)), ("A-3", Some(2)), ("A-5", None), ("B-1", Some(4)), ("B-3", Some(5)), ("B-5", None)];
+    let expected = [
+        ("A-1", Some(1)),
+        ("A-3", Some(2)),
+        ("A-5", None),
+        ("B-1", Some(4)),
+        ("B-3", Some(5)),
+        ("B-5", None),
+    ];
     assert_eq!(rights, expected.map(|(id, right)| (id.to_owned(), right)));
     app.finish().await;
 }
@@ -66,7 +73,8 @@ async fn a_plan_that_breaks_rules_is_refused_whole_with_every_fault() {
     chart["subChart"]["rows"][1]["label"] = Value::Null;
     let refused = answer(app.operator(Method::POST, "/admin/v1/venues?format=seatsio").json(&chart)).await;
     assert_problem(&refused, 422, "plan-invalid");
-    let pointers: Vec<_> = refused.1["errors"].as_array().unwrap().iter().map(|e| e["pointer"].clone()).collect();
+    let pointers: Vec<_> =
+        refused.1["errors"].as_array().unwrap().iter().map(|e| e["pointer"].clone()).collect();
     assert_eq!(
         pointers,
         ["/subChart/rows/0/seats/1", "/subChart/rows/1/label", "/subChart/rows/1/seats/2/categoryKey"]
@@ -86,7 +94,11 @@ async fn other_formats_and_broken_bodies_are_refused_clearly() {
     assert_problem(&answer(import("fairgate", "{}")).await, 422, "not-supported");
     assert_problem(&answer(import("xls", "{}")).await, 400, "malformed");
     assert_problem(&answer(import("seatsio", "{")).await, 400, "malformed");
-    assert_problem(&answer(app.operator(Method::POST, "/admin/v1/venues").body("{}")).await, 400, "malformed");
+    assert_problem(
+        &answer(app.operator(Method::POST, "/admin/v1/venues").body("{}")).await,
+        400,
+        "malformed",
+    );
     let csv = "section,row,number,x,y,category,accessible,companion,restricted_view\nS,A,1,0,0,gold,1,,\nS,A,2,1,0,gold,,,\n";
     let (status, venue) = answer(import("csv", csv)).await;
     assert_eq!((status.as_u16(), &venue["seats"]), (201, &json!(2)));
@@ -100,7 +112,8 @@ async fn layouts_are_content_addressed_and_immutable() {
     let response = app.fan(Method::GET, &format!("/v1/events/{event}/layout")).send().await.unwrap();
     let etag = response.headers()[header::ETAG].clone();
     let layout: Value = response.json().await.unwrap();
-    let again = app.fan(Method::GET, &format!("/v1/events/{event}/layout")).header(header::IF_NONE_MATCH, &etag);
+    let again =
+        app.fan(Method::GET, &format!("/v1/events/{event}/layout")).header(header::IF_NONE_MATCH, &etag);
     assert_eq!(again.send().await.unwrap().status(), 304);
     let fixed = app.fan(Method::GET, layout["layout_url"].as_str().unwrap()).send().await.unwrap();
     assert_eq!(fixed.headers()[header::CACHE_CONTROL], "public, max-age=31536000, immutable");

@@ -93,7 +93,8 @@ async fn the_map_is_the_fold_of_its_changes() {
     let (mut folded, mut version) = (states(&start), start["version"].as_u64().unwrap());
     for round in 0..12u8 {
         let shopper = app.shopper(&event, round % 5);
-        let seat = format!("{}-{}", ["A", "B", "C"][usize::from(round) % 3], 2 * (usize::from(round) % 8) + 1);
+        let seat =
+            format!("{}-{}", ["A", "B", "C"][usize::from(round) % 3], 2 * (usize::from(round) % 8) + 1);
         let (status, hold) = shopper.hold(&app, &[&seat]).await;
         if status == 201 && round % 4 == 0 {
             let path = format!("/holds/{}", hold["hold_id"].as_str().unwrap());
@@ -111,7 +112,8 @@ async fn the_map_is_the_fold_of_its_changes() {
         apply(&mut folded, &delta);
         version = delta["version"].as_u64().unwrap();
         let map = app.map_at(&event, 0).await;
-        (map["version"] == version && states(&map) == folded && folded.values().all(|s| s == "available")).then_some(())
+        (map["version"] == version && states(&map) == folded && folded.values().all(|s| s == "available"))
+            .then_some(())
     })
     .await;
     // And from the very start it leads to the same map.
@@ -142,7 +144,8 @@ async fn changes_since_an_older_generation_are_gone() {
 async fn read_events(response: &mut reqwest::Response, count: usize) -> Vec<(String, u64, Value)> {
     let (mut text, mut events) = (String::new(), Vec::new());
     while events.len() < count {
-        let chunk = tokio::time::timeout(Duration::from_secs(10), response.chunk()).await.unwrap().unwrap().unwrap();
+        let chunk =
+            tokio::time::timeout(Duration::from_secs(10), response.chunk()).await.unwrap().unwrap().unwrap();
         text.push_str(std::str::from_utf8(&chunk).unwrap());
         while let Some((event, rest)) = text.clone().split_once("\n\n") {
             text = rest.to_owned();
@@ -193,7 +196,10 @@ async fn pressure_counts_stock_and_knows_its_events() {
         (body["held"] == 2).then_some(body)
     })
     .await;
-    assert_eq!((&pressure["available"], &pressure["sold"], &pressure["status"]), (&json!(4), &json!(0), &json!("onsale")));
+    assert_eq!(
+        (&pressure["available"], &pressure["sold"], &pressure["status"]),
+        (&json!(4), &json!(0), &json!("onsale"))
+    );
     assert!(pressure["p99_ms"].as_f64().unwrap() > 0.0);
     assert_eq!((&pressure["window_s"], pressure["error_rate"].as_f64()), (&json!(10), Some(0.0)));
     let unknown = app.operator(Method::GET, "/internal/pressure?event=evt_nowhere");

@@ -13,7 +13,11 @@ use crate::harness::{App, Shopper, answer, assert_problem};
 async fn only_the_edge_is_answered() {
     let app = App::start().await;
     let event = app.event(1, 2, json!({})).await;
-    for path in ["/v1/events".to_owned(), format!("/v1/events/{event}/seatmap"), format!("/v1/events/{event}/holds/mine")] {
+    for path in [
+        "/v1/events".to_owned(),
+        format!("/v1/events/{event}/seatmap"),
+        format!("/v1/events/{event}/holds/mine"),
+    ] {
         assert_problem(&answer(app.raw(Method::GET, &path)).await, 403, "edge-required");
         let wrong = app.raw(Method::GET, &path).header("fairgate-edge", "edge-secre");
         assert_problem(&answer(wrong).await, 403, "edge-required");
@@ -59,9 +63,11 @@ async fn sessions_are_verified_here_too() {
 #[tokio::test]
 async fn operators_need_their_token() {
     let app = App::start().await;
-    for (method, path) in
-        [(Method::POST, "/admin/v1/venues?format=csv"), (Method::POST, "/admin/v1/events"), (Method::GET, "/internal/pressure?event=x")]
-    {
+    for (method, path) in [
+        (Method::POST, "/admin/v1/venues?format=csv"),
+        (Method::POST, "/admin/v1/events"),
+        (Method::GET, "/internal/pressure?event=x"),
+    ] {
         assert_problem(&answer(app.fan(method.clone(), path)).await, 401, "unauthorized");
         let wrong = app.raw(method, path).bearer_auth("admin-token2");
         assert_problem(&answer(wrong).await, 401, "unauthorized");
@@ -98,20 +104,37 @@ async fn the_openapi_document_names_routes_that_exist() {
     assert_eq!(document, serde_json::to_value(openapi::docs()).unwrap());
     let paths = document["paths"].as_object().unwrap();
     for wanted in [
-        "/v1/events", "/v1/events/{event}", "/v1/events/{event}/layout", "/v1/events/{event}/seatmap",
-        "/v1/events/{event}/seatmap/changes", "/v1/events/{event}/seatmap/stream", "/v1/events/{event}/holds",
-        "/v1/events/{event}/holds/mine", "/v1/events/{event}/holds/{hold}", "/v1/events/{event}/holds/{hold}/extend",
-        "/admin/v1/venues", "/admin/v1/events", "/admin/v1/events/{event}", "/internal/pressure",
+        "/v1/events",
+        "/v1/events/{event}",
+        "/v1/events/{event}/layout",
+        "/v1/events/{event}/seatmap",
+        "/v1/events/{event}/seatmap/changes",
+        "/v1/events/{event}/seatmap/stream",
+        "/v1/events/{event}/holds",
+        "/v1/events/{event}/holds/mine",
+        "/v1/events/{event}/holds/{hold}",
+        "/v1/events/{event}/holds/{hold}/extend",
+        "/admin/v1/venues",
+        "/admin/v1/events",
+        "/admin/v1/events/{event}",
+        "/internal/pressure",
     ] {
         assert!(paths.contains_key(wanted), "{wanted} is not described");
     }
     for (path, methods) in paths {
-        let filled: String =
-            path.split('/').map(|part| if part.starts_with('{') { "x" } else { part }).collect::<Vec<_>>().join("/");
+        let filled: String = path
+            .split('/')
+            .map(|part| if part.starts_with('{') { "x" } else { part })
+            .collect::<Vec<_>>()
+            .join("/");
         for method in methods.as_object().unwrap().keys() {
             let method: Method = method.to_uppercase().parse().unwrap();
             let (status, body) = answer(app.fan(method.clone(), &filled)).await;
-            let no_route = status == 405 || body["type"] == "/problems/not-found" && body["detail"] == Value::Null && status == 404 && path.starts_with("/admin");
+            let no_route = status == 405
+                || body["type"] == "/problems/not-found"
+                    && body["detail"] == Value::Null
+                    && status == 404
+                    && path.starts_with("/admin");
             assert!(!no_route, "{method} {path} is described but not routed: {body}");
         }
     }
@@ -135,7 +158,10 @@ async fn metrics_name_routes_not_ids() {
     app.shopper(&event, 1).hold(&app, &["A-1"]).await;
     let text = app.raw(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
     assert!(text.contains("route=\"/v1/events/{event}/holds\""), "{text}");
-    assert!(text.contains("fairgate_origin_hold_transitions_total{outcome=\"held\",transition=\"hold\"} 1"), "{text}");
+    assert!(
+        text.contains("fairgate_origin_hold_transitions_total{outcome=\"held\",transition=\"hold\"} 1"),
+        "{text}"
+    );
     assert!(!text.contains(&event));
     app.finish().await;
 }

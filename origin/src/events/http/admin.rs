@@ -97,7 +97,9 @@ pub(super) async fn change(
     .await?;
     match changed {
         None => Err(Kind::UnknownEvent.into()),
-        Some(Err(_)) => Err(crate::problem::Problem::new(Kind::EventNotOnSale).with("event_status", "canceled")),
+        Some(Err(_)) => {
+            Err(crate::problem::Problem::new(Kind::EventNotOnSale).with("event_status", "canceled"))
+        }
         Some(Ok(event)) => {
             state.events.reread(&id).await?;
             Ok(Json(EventView::from(&event)))

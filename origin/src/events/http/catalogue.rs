@@ -86,7 +86,10 @@ struct EventPage {
            ("from" = Option<String>, Query, description = "starts at or after (date, or local date and time)"),
            ("limit" = Option<u32>, Query), ("cursor" = Option<String>, Query)),
     responses((status = 200, description = "a page: `events` and `next_cursor`"), (status = 400, description = "malformed")))]
-pub(super) async fn list(State(state): State<AppState>, Params(query): Params<ListQuery>) -> Refusal<Response> {
+pub(super) async fn list(
+    State(state): State<AppState>,
+    Params(query): Params<ListQuery>,
+) -> Refusal<Response> {
     let limit = query.limit.unwrap_or(PAGE);
     if limit == 0 || limit > PAGE_MAX {
         return Err(malformed(format!("limit must be 1 to {PAGE_MAX}")));
@@ -94,8 +97,14 @@ pub(super) async fn list(State(state): State<AppState>, Params(query): Params<Li
     let page = store::PageQuery {
         status: query.status.map(|s| s.parse().map_err(|()| malformed("unknown status"))).transpose()?,
         text: query.q.filter(|text| !text.is_empty()),
-        from: query.from.map(|text| parse_from(&text).ok_or_else(|| malformed("from is not a date"))).transpose()?,
-        after: query.cursor.map(|c| decode_cursor(&c).ok_or_else(|| malformed("not a cursor"))).transpose()?,
+        from: query
+            .from
+            .map(|text| parse_from(&text).ok_or_else(|| malformed("from is not a date")))
+            .transpose()?,
+        after: query
+            .cursor
+            .map(|c| decode_cursor(&c).ok_or_else(|| malformed("not a cursor")))
+            .transpose()?,
         limit: i64::from(limit) + 1,
     };
     if page.text.as_ref().is_some_and(|text| text.len() > TEXT_MAX) {
@@ -117,7 +126,10 @@ pub(super) async fn list(State(state): State<AppState>, Params(query): Params<Li
 /// One event.
 #[utoipa::path(get, path = "/v1/events/{event}", tag = "catalogue", params(("event" = String, Path)),
     responses((status = 200, description = "the event", body = EventView), (status = 404, description = "unknown-event")))]
-pub(super) async fn show(State(state): State<AppState>, Path(event): Path<String>) -> Refusal<Json<EventView>> {
+pub(super) async fn show(
+    State(state): State<AppState>,
+    Path(event): Path<String>,
+) -> Refusal<Json<EventView>> {
     let on_shelf = find_event(&state, &event).await?;
     Ok(Json(EventView::from(&on_shelf.event)))
 }

@@ -138,16 +138,24 @@ pub(super) async fn create(
 fn check_engine(state: &AppState, engine: Option<&str>) -> Result<(), Problem> {
     match engine {
         None | Some("redis") if state.holds.is_configured() => Ok(()),
-        None | Some("redis") => {
-            Err(Problem::new(Kind::NotSupported).detail("no Redis is configured, and the postgres engine is not ready"))
+        None | Some("redis") => Err(Problem::new(Kind::NotSupported)
+            .detail("no Redis is configured, and the postgres engine is not ready")),
+        Some("postgres") => {
+            Err(Problem::new(Kind::NotSupported).detail("hold_engine postgres is not supported yet"))
         }
-        Some("postgres") => Err(Problem::new(Kind::NotSupported).detail("hold_engine postgres is not supported yet")),
         Some(_) => Err(body::invalid(&[FieldError::new("/hold_engine", "redis or postgres")])),
     }
 }
 
-/// The event and its prices by category id, or every fault.
-fn check(request: CreateEvent, venue_id: VenueId, chart: &Chart) -> Result<(Event, Vec<(String, i64)>), Vec<FieldError>> {
+/// Amounts by category id.
+type Prices = Vec<(String, i64)>;
+
+/// The event and its prices, or every fault.
+fn check(
+    request: CreateEvent,
+    venue_id: VenueId,
+    chart: &Chart,
+) -> Result<(Event, Prices), Vec<FieldError>> {
     let mut faults = Vec::new();
     let mut fault = |pointer: &str, detail: &str| faults.push(FieldError::new(pointer, detail));
     let event_id = request.event_id.parse().ok();
@@ -217,7 +225,10 @@ fn check_prices(
         match given.get(&category.id).or_else(|| given.get(&category.name)) {
             Some(price) => prices.push((category.id.clone(), *price)),
             None => {
-                faults.push(FieldError::new("/prices", format!("no price for {} ({})", category.id, category.name)));
+                faults.push(FieldError::new(
+                    "/prices",
+                    format!("no price for {} ({})", category.id, category.name),
+                ));
             }
         }
     }

@@ -23,9 +23,7 @@ pub struct Docs;
 
 /// Fans' routes.
 pub fn router() -> Router<AppState> {
-    Router::new()
-        .route("/v1/events", get(catalogue::list))
-        .route("/v1/events/{event}", get(catalogue::show))
+    Router::new().route("/v1/events", get(catalogue::list)).route("/v1/events/{event}", get(catalogue::show))
 }
 
 /// Operators' routes.

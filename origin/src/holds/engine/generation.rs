@@ -33,7 +33,11 @@ impl Engine {
         self.keys(event).await.map(drop)
     }
 
-    pub(super) async fn open_generation(&self, event: &EventId, run_id: &Arc<str>) -> Result<Ready, EngineError> {
+    pub(super) async fn open_generation(
+        &self,
+        event: &EventId,
+        run_id: &Arc<str>,
+    ) -> Result<Ready, EngineError> {
         let lock = self.opening_of(event);
         let Ok(_guard) = tokio::time::timeout(OPEN_TIMEOUT, lock.lock()).await else {
             return Err(EngineError::Rebuilding);
@@ -43,8 +47,8 @@ impl Engine {
         {
             return Ok(ready);
         }
-        let found = self.redis_generation(event).await?;
         let recorded = store::generation(&self.0.db, event).await?;
+        let found = self.redis_generation(event).await?;
         if let Some(row) = &recorded
             && row.run_id == **run_id
             && found == Some((row.generation, true))
@@ -56,7 +60,7 @@ impl Engine {
         }
         // A Postgres restored from an older copy must not lead to a generation that was used before.
         let at_least = found.map_or(0, |(generation, _)| generation);
-        let Some(generation) = store::raise_generation(&self.0.db, event, run_id, at_least).await? else {
+        let Some(generation) = store::raise_generation(&self.0.db, event, run_id, recorded.as_ref(), at_least).await? else {
             return Err(EngineError::Rebuilding);
         };
         tracing::info!(%event, generation, "filling the hold store from the ledger");
@@ -199,9 +203,31 @@ fn claim_commands(keys: &Keys, claim: &OpenClaim) -> [redis::Cmd; 3] {
     let hold = command(
         "HSET",
         &[
-            &keys.hold(&claim.hold), "by", &claim.identity, "tok", token, "seats", &seats, "prices", &prices, "tot",
-            &total.to_string(), "cur", &claim.currency, "made", &made, "exp", &expires, "max", &max, "ext", "1", "st",
-            "claimed", "ord", claim.order.as_str(),
+            &keys.hold(&claim.hold),
+            "by",
+            &claim.identity,
+            "tok",
+            token,
+            "seats",
+            &seats,
+            "prices",
+            &prices,
+            "tot",
+            &total.to_string(),
+            "cur",
+            &claim.currency,
+            "made",
+            &made,
+            "exp",
+            &expires,
+            "max",
+            &max,
+            "ext",
+            "1",
+            "st",
+            "claimed",
+            "ord",
+            claim.order.as_str(),
         ],
     );
     let entry = format!("0|{max}|{made}|1|{token}|{seats}");

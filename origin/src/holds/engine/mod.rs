@@ -54,7 +54,9 @@ impl Engine {
     /// An engine on the Redis at `url`; without one every call answers [`EngineError::NotConfigured`].
     pub fn new(url: Option<&Secret>, db: PgPool, clock: Clock) -> Result<Self, EngineError> {
         let link = match url {
-            Some(url) => Some(Link::new(url.expose(), clock).map_err(|e| EngineError::Unavailable(e.to_string()))?),
+            Some(url) => {
+                Some(Link::new(url.expose(), clock).map_err(|e| EngineError::Unavailable(e.to_string()))?)
+            }
             None => None,
         };
         Ok(Self(Arc::new(Inner {

@@ -29,7 +29,11 @@ impl Engine {
     pub async fn expire(&self, event: &EventId) -> Result<u64, EngineError> {
         let mut ended = 0;
         for _ in 0..EXPIRE_ROUNDS {
-            let due = self.run(event, &self.0.scripts.due, |_, call| drop(call.arg(EXPIRE_AT_ONCE))).await?;
+            let due = self
+                .run(event, &self.0.scripts.due, |_, call| {
+                    call.arg(EXPIRE_AT_ONCE);
+                })
+                .await?;
             let members = due.texts()?;
             if members.is_empty() {
                 break;

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     holds::{
-        Claim, EngineError, ExtendOutcome, HeldSeat, Held, Hold, HoldOutcome, HoldRequest, HoldState, ReleaseOutcome,
-        SeatVersion, Unclaimed,
+        Claim, EngineError, ExtendOutcome, Held, HeldSeat, Hold, HoldOutcome, HoldRequest, HoldState,
+        ReleaseOutcome, SeatVersion, Unclaimed,
     },
     ids::{EventId, HoldId, OrderId},
 };
@@ -97,8 +97,11 @@ impl Engine {
 
     /// The hold with its state by the store's clock; none if the store never had it or no longer remembers.
     pub async fn load_hold(&self, event: &EventId, hold: &HoldId) -> Result<Option<Hold>, EngineError> {
-        let answer =
-            self.run(event, &self.0.scripts.load, |keys, call| drop(call.key(keys.hold(hold)))).await?;
+        let answer = self
+            .run(event, &self.0.scripts.load, |keys, call| {
+                call.key(keys.hold(hold));
+            })
+            .await?;
         let texts = answer.texts()?;
         let (now, fields) = texts.split_first().ok_or_else(|| EngineError::Impossible("load".into()))?;
         if fields.is_empty() { Ok(None) } else { read_hold(event, hold, instant(now)?, fields).map(Some) }
@@ -106,8 +109,11 @@ impl Engine {
 
     /// The live holds of an identity, oldest first.
     pub async fn holds_of(&self, event: &EventId, identity: &str) -> Result<Vec<Hold>, EngineError> {
-        let answer =
-            self.run(event, &self.0.scripts.owned, |keys, call| drop(call.key(keys.identity(identity)))).await?;
+        let answer = self
+            .run(event, &self.0.scripts.owned, |keys, call| {
+                call.key(keys.identity(identity));
+            })
+            .await?;
         let mut holds = Vec::new();
         for pair in answer.texts()?.get(1..).unwrap_or_default().chunks_exact(2) {
             let Some(id) = pair[0].strip_prefix("h:") else { continue };
@@ -161,13 +167,18 @@ impl Engine {
         order: &OrderId,
     ) -> Result<Claim, EngineError> {
         let Some(hold) = self.load_hold(event, hold).await? else { return Ok(Claim::HoldGone) };
-        let answer = self.on_hold(&self.0.scripts.claim, &hold, |call| drop(call.arg(order.as_str()))).await?;
+        let answer = self
+            .on_hold(&self.0.scripts.claim, &hold, |call| {
+                call.arg(order.as_str());
+            })
+            .await?;
         match answer.word.as_str() {
             "claimed" => Ok(Claim::Claimed),
             "gone" => Ok(Claim::HoldGone),
             "lost" => Ok(Claim::SeatsLost(numbers(&answer)?)),
             "by" => {
-                let order = answer.text(0)?.parse().map_err(|_| EngineError::Impossible("order id".into()))?;
+                let order =
+                    answer.text(0)?.parse().map_err(|_| EngineError::Impossible("order id".into()))?;
                 Ok(Claim::ClaimedBy(order))
             }
             _ => answer.unexpected(),
@@ -293,7 +304,9 @@ fn numbers(answer: &Answer) -> Result<Vec<u32>, EngineError> {
 fn held(request: &HoldRequest, answer: &Answer, replayed: bool) -> Result<HoldOutcome, EngineError> {
     let joined = answer.text(0)?;
     let parts: Vec<&str> = joined.split('|').collect();
-    let [id, token, made, expires, max, extended, sequence, at, prices, total, currency, replaced] = parts[..] else {
+    let [id, token, made, expires, max, extended, sequence, at, prices, total, currency, replaced] =
+        parts[..]
+    else {
         return Err(EngineError::Impossible("held: wrong length".into()));
     };
     let id_of = |text: &str| text.parse::<HoldId>().map_err(|_| EngineError::Impossible("hold id".into()));
@@ -329,7 +342,8 @@ fn read_hold(
         let pair = fields.chunks_exact(2).find(|pair| pair[0] == name);
         pair.map(|pair| pair[1].as_str())
     };
-    let need = |name: &str| get(name).ok_or_else(|| EngineError::Impossible(format!("{hold_id} lacks {name}")));
+    let need =
+        |name: &str| get(name).ok_or_else(|| EngineError::Impossible(format!("{hold_id} lacks {name}")));
     let order = || -> Result<OrderId, EngineError> {
         need("ord")?.parse().map_err(|_| EngineError::Impossible("order id".into()))
     };

@@ -17,7 +17,7 @@ use crate::{
     admitted::Shopper,
     body::{self, FieldError},
     events::OnShelf,
-    holds::{HeldSeat, Held, HoldOutcome, HoldRequest, alternatives::alternatives},
+    holds::{Held, HeldSeat, HoldOutcome, HoldRequest, alternatives::alternatives},
     idempotency::{IdempotencyKey, fingerprint},
     problem::{Kind, Problem, Refusal},
 };
@@ -51,7 +51,9 @@ impl AskHold {
             ("stay", self.stay.is_some()),
         ];
         if let Some((name, _)) = others.iter().find(|(_, given)| *given) {
-            return Err(Problem::new(Kind::NotSupported).detail(format!("{name} holds are not supported yet")));
+            return Err(
+                Problem::new(Kind::NotSupported).detail(format!("{name} holds are not supported yet"))
+            );
         }
         self.seat_ids.ok_or_else(|| body::invalid(&[FieldError::new("/seat_ids", "missing")]))
     }
@@ -125,8 +127,7 @@ fn hold_request(
 
 fn made(on_shelf: &Arc<OnShelf>, shopper: &Shopper, held: &Held) -> Response {
     let location = format!("/v1/events/{}/holds/{}", shopper.event, held.hold.hold_id);
-    let mut response =
-        (StatusCode::CREATED, Json(HoldMade::new(&on_shelf.plan, held))).into_response();
+    let mut response = (StatusCode::CREATED, Json(HoldMade::new(&on_shelf.plan, held))).into_response();
     let headers = response.headers_mut();
     if let Ok(location) = HeaderValue::from_str(&location) {
         headers.insert(header::LOCATION, location);
@@ -160,7 +161,9 @@ async fn refuse_taken(state: &AppState, on_shelf: &OnShelf, wanted: &[u32], take
     // Without randomness the offers are merely the same for everybody.
     let random = getrandom::fill(&mut bytes).map_or(0, |()| u64::from_le_bytes(bytes));
     let offers: Vec<Vec<String>> = match state.maps.current(on_shelf).await {
-        Ok(map) => alternatives(&on_shelf.plan, &map, wanted, random).iter().map(|seats| ids(seats)).collect(),
+        Ok(map) => {
+            alternatives(&on_shelf.plan, &map, wanted, random).iter().map(|seats| ids(seats)).collect()
+        }
         Err(_) => Vec::new(),
     };
     Problem::new(Kind::SeatsUnavailable)

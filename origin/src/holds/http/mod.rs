@@ -52,5 +52,9 @@ pub fn seat_indices(plan: &Plan, seat_ids: &[String], max: usize) -> Refusal<Vec
             None => unknown.push(seat_id.clone()),
         }
     }
-    if unknown.is_empty() { Ok(indices) } else { Err(Problem::new(Kind::UnknownSeats).with("seat_ids", unknown)) }
+    if unknown.is_empty() {
+        Ok(indices)
+    } else {
+        Err(Problem::new(Kind::UnknownSeats).with("seat_ids", unknown))
+    }
 }

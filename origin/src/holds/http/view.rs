@@ -11,7 +11,7 @@ use crate::{
 
 /// A hold just made, and the same bytes again at a replay.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct HoldMade {
+pub(super) struct HoldMade {
     hold_id: String,
     seat_ids: Vec<String>,
     areas: Vec<String>,
@@ -29,7 +29,7 @@ pub struct HoldMade {
 
 /// A hold as it stands.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct HoldView {
+pub(super) struct HoldView {
     hold_id: String,
     /// `live`, `purchasing` or `sold`.
     status: &'static str,
