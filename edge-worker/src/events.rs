@@ -1,20 +1,20 @@
 //! What this isolate knows of events: copies of the Room's documents, asked for by one request at a time.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_core::draw::Order;
-use edge_core::gate::{Recent, RouteTable};
-use edge_core::wire::{BatchRecord, Document, GateDocument, Place, Transcript};
+use edge_core::gate::Recent;
+use edge_core::wire::{BatchRecord, Document, Place, Transcript};
 use shared_token::ids::EventId;
-use wasm_bindgen::JsValue;
 use worker::Env;
 
 use crate::copied::Copied;
+use crate::gate_view::GateView;
 use crate::http::prepared::Prepared;
 use crate::objects::{CallError, RoomClient};
 use crate::problem::{Kind, Problem};
+use crate::sessions::{heard, unavailable};
 use crate::telemetry::{Counter, count, log};
 
 /// Events an isolate remembers; a deployment runs a handful at a time.
@@ -34,44 +34,6 @@ pub(crate) struct EventState {
     room: Copied<Prepared>,
     draw: RefCell<Option<Rc<Drawn>>>,
     batches: RefCell<Recent<u32, Rc<Batch>>>,
-}
-
-/// The gate's document, prepared for lookups.
-#[derive(Debug)]
-pub(crate) struct GateView {
-    /// The document.
-    pub(crate) document: GateDocument,
-    /// Its routes.
-    pub(crate) routes: RouteTable,
-    /// Sessions that ended lately.
-    ended: HashSet<Box<str>>,
-    /// When it was asked for.
-    asked_at_ms: u64,
-    /// What is said to whoever has no session.
-    refusal: OnceCell<Prepared>,
-}
-
-impl GateView {
-    /// Age of what it says about ended sessions.
-    pub(crate) fn age_ms(&self, now_ms: u64) -> u64 {
-        now_ms.saturating_sub(self.asked_at_ms)
-    }
-
-    /// The refusal of whoever has no session: the same for all, made when first needed.
-    pub(crate) fn refusal(
-        &self,
-        make: impl FnOnce() -> Result<Prepared, JsValue>,
-    ) -> Result<&Prepared, JsValue> {
-        match self.refusal.get() {
-            Some(refusal) => Ok(refusal),
-            None => make().map(|refusal| self.refusal.get_or_init(|| refusal)),
-        }
-    }
-
-    /// Whether this session ended within the last minute.
-    pub(crate) fn lists(&self, sid: &str) -> bool {
-        self.ended.contains(sid)
-    }
 }
 
 /// The draw's transcript: to be served, and to compute positions from.
@@ -136,7 +98,7 @@ impl EventState {
         self.gate
             .obtain(async |asked_at_ms| {
                 let document = self.call(env, async |room| room.gate_document().await).await?;
-                Ok(document.map(|document| Rc::new(view(document, asked_at_ms))))
+                Ok(document.map(|document| Rc::new(GateView::new(document, asked_at_ms))))
             })
             .await
     }
@@ -226,25 +188,8 @@ impl EventState {
         ask: impl AsyncFnOnce(RoomClient) -> Result<Option<T>, CallError>,
     ) -> Result<Option<T>, Problem> {
         count(Counter::RoomCalls);
-        let answer = match RoomClient::new(env, &self.id) {
-            Ok(room) => ask(room).await,
-            Err(error) => Err(error),
-        };
-        answer.map_err(|error| {
-            log("room-call-failed", &error);
-            Problem::room_unavailable()
-        })
-    }
-}
-
-fn view(document: GateDocument, asked_at_ms: u64) -> GateView {
-    let ended = document.ended.iter().map(|sid| sid.as_str().into()).collect();
-    GateView {
-        routes: RouteTable::of(&document.config),
-        ended,
-        asked_at_ms,
-        refusal: OnceCell::new(),
-        document,
+        let room = RoomClient::new(env, &self.id).map_err(unavailable)?;
+        heard(ask(room)).await
     }
 }
 

@@ -13,6 +13,7 @@ mod clock;
 mod config;
 mod copied;
 mod events;
+mod gate_view;
 mod http;
 mod joins;
 mod objects;

@@ -3,22 +3,20 @@
 //! A request goes on as it came: method, query bytes, headers and body, streamed. Only our own three headers are ours:
 //! what a client sent under their names is dropped. An answer comes back as it is, unless it carries a command.
 
-use std::pin::pin;
-
 use edge_core::wire::{Ending, Extended};
-use futures::future::{Either, select};
 use shared_token::session;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Request, Response, WorkerGlobalScope};
 
-use crate::events::{GateView, event_state};
+use crate::events::event_state;
+use crate::gate_view::GateView;
 use crate::http::{Answer, Call, Failure, not_found, reads_the_same};
 use crate::joins;
 use crate::problem::{Kind, Problem};
-use crate::sessions::{Session, unavailable};
+use crate::sessions::{Session, heard};
 use crate::telemetry::{Counter, count, log};
-use crate::timer::Timer;
+use crate::timer::within;
 
 /// Carries the session to the origin, and a prolonged one back to the client.
 const SESSION_HEADER: &str = "Fairgate-Session";
@@ -61,15 +59,13 @@ pub(crate) async fn forward(call: &Call<'_>, base: &str, session: Option<&Sessio
 pub(crate) async fn send(request: &Request) -> Result<Response, Problem> {
     count(Counter::OriginCalls);
     let scope: WorkerGlobalScope = js_sys::global().unchecked_into();
-    let sent = pin!(JsFuture::from(scope.fetch_with_request(request)));
-    let bound = pin!(Timer::after_ms(TIMEOUT_MS));
-    let failed = match select(sent, bound).await {
-        Either::Left((Ok(response), _)) => return Ok(response.unchecked_into()),
-        Either::Left((Err(error), _)) => {
+    let failed = match within(TIMEOUT_MS, JsFuture::from(scope.fetch_with_request(request))).await {
+        Some(Ok(response)) => return Ok(response.unchecked_into()),
+        Some(Err(error)) => {
             log("origin-unreachable", &format!("{error:?}"));
             Problem::new(Kind::OriginUnreachable, "The booking service cannot be reached.").retry_after(2)
         }
-        Either::Right(_) => {
+        None => {
             log("origin-timeout", &"no answer within the bound");
             Problem::new(Kind::OriginTimeout, "The booking service did not answer in time.").retry_after(5)
         }
@@ -146,7 +142,7 @@ async fn carry_out(call: &Call<'_>, session: &Session, command: Command) -> Resu
         }
         Command::Extend { seconds } => {
             let lane = session.lane(call.env, &call.config, &gate)?;
-            match lane.extend(&session.claims.sid, seconds).await.map_err(unavailable)? {
+            match heard(lane.extend(&session.claims.sid, seconds)).await? {
                 Extended::Ended => Ok(None),
                 Extended::Prolonged { iat, exp, batch } => {
                     let claims = session::Claims { iat, exp, batch, ..session.claims.clone() };

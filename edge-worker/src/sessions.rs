@@ -15,13 +15,16 @@ use shared_token::{session, ticket};
 use worker::Env;
 
 use crate::config::Config;
-use crate::events::GateView;
-use crate::objects::LaneClient;
+use crate::gate_view::GateView;
+use crate::objects::{CallError, LaneClient};
 use crate::problem::Problem;
 use crate::telemetry::{Counter, count, log};
+use crate::timer::within;
 
 /// Tokens remembered of each kind, about a kilobyte each: a few megabytes of an isolate's 128.
 const TOKENS: usize = 2_000;
+/// An object answers within milliseconds; one that is being moved or restarted takes a second or two.
+const OBJECT_TIMEOUT_MS: i32 = 5_000;
 
 thread_local! {
     static SESSIONS: RefCell<Recent<Box<str>, Rc<Session>>> = RefCell::new(Recent::new(TOKENS));
@@ -104,7 +107,7 @@ impl Session {
     ) -> Result<bool, Problem> {
         count(Counter::LaneConfirmations);
         let lane = self.lane(env, config, gate)?;
-        match lane.confirm(&self.claims.sid).await.map_err(unavailable)? {
+        match heard(lane.confirm(&self.claims.sid)).await? {
             Liveness::Live { .. } => self.life.confirmed_at_ms.set(Some(now_ms)),
             Liveness::Ended => self.life.ended.set(true),
         }
@@ -120,11 +123,9 @@ impl Session {
         how: Ending,
     ) -> Result<(), Problem> {
         let lane = self.lane(env, config, gate)?;
-        let ended = match lane.end(&self.claims.sid, how).await {
-            Ok(state) => Ok(state),
-            Err(_) => lane.end(&self.claims.sid, how).await,
-        };
-        ended.map_err(unavailable)?;
+        if heard(lane.end(&self.claims.sid, how)).await.is_err() {
+            heard(lane.end(&self.claims.sid, how)).await?;
+        }
         self.life.ended.set(true);
         Ok(())
     }
@@ -164,8 +165,24 @@ pub(crate) fn verify_ticket(
     Ok(claims)
 }
 
-/// A lane that did not answer.
-pub(crate) fn unavailable(error: crate::objects::CallError) -> Problem {
-    log("lane-call-failed", &error);
+/// The answer of an object, within a bound: whoever waits for it is told, and may ask again.
+pub(crate) async fn heard<T>(call: impl Future<Output = Result<T, CallError>>) -> Result<T, Problem> {
+    heard_within(OBJECT_TIMEOUT_MS, call).await
+}
+
+/// As [`heard`], with a bound of the caller's.
+pub(crate) async fn heard_within<T>(
+    ms: i32,
+    call: impl Future<Output = Result<T, CallError>>,
+) -> Result<T, Problem> {
+    match within(ms, call).await {
+        Some(answer) => answer.map_err(unavailable),
+        None => Err(unavailable("no answer within the bound")),
+    }
+}
+
+/// An object that did not answer.
+pub(crate) fn unavailable(why: impl std::fmt::Display) -> Problem {
+    log("object-call-failed", &why);
     Problem::room_unavailable()
 }

@@ -1,8 +1,9 @@
 //! Waiting for a while.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
+use futures::future::{Either, select};
 use js_sys::Promise;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
@@ -43,6 +44,14 @@ impl Future for Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         scope().clear_timeout_with_handle(self.id);
+    }
+}
+
+/// What comes of `work` within `ms` milliseconds.
+pub(crate) async fn within<T>(ms: i32, work: impl Future<Output = T>) -> Option<T> {
+    match select(pin!(work), Timer::after_ms(ms)).await {
+        Either::Left((value, _)) => Some(value),
+        Either::Right(_) => None,
     }
 }
 

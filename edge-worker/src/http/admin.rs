@@ -10,10 +10,12 @@ use super::{Answer, Call, allow, not_found};
 use crate::events::forget;
 use crate::objects::RoomClient;
 use crate::problem::{Kind, Problem};
-use crate::sessions::unavailable;
+use crate::sessions::{heard_within, unavailable};
 
 /// A hundred rules of half a kilobyte and texts in twenty languages.
 const BODY_BYTES: usize = 128 * 1024;
+/// Removing an event visits every lane; an operator would rather wait than not know.
+const TIMEOUT_MS: i32 = 30_000;
 /// Who an operator is beyond the shared token: their own word, for the audit.
 const ACTOR_HEADER: &str = "Fairgate-Operator";
 const ACTOR_CHARS: usize = 100;
@@ -67,7 +69,7 @@ async fn put(call: &Call<'_>, event: &EventId, room: &RoomClient) -> Answer {
     let body =
         String::from_utf8(body).map_err(|_| Problem::new(Kind::Malformed, "The body is not UTF-8."))?;
     let if_match = call.request.header("If-Match");
-    let answer = room.put_config(body, if_match, call.actor()).await.map_err(unavailable)?;
+    let answer = heard_within(TIMEOUT_MS, room.put_config(body, if_match, call.actor())).await?;
     forget(event);
     match answer {
         PutConfigAnswer::Created(config) => configuration(201, &config),
@@ -89,7 +91,7 @@ async fn put(call: &Call<'_>, event: &EventId, room: &RoomClient) -> Answer {
 }
 
 async fn get(room: &RoomClient) -> Answer {
-    let config = room.config().await.map_err(unavailable)?.ok_or_else(unknown)?;
+    let config = heard_within(TIMEOUT_MS, room.config()).await?.ok_or_else(unknown)?;
     configuration(200, &config)
 }
 
@@ -98,13 +100,13 @@ fn configuration(status: u16, answer: &ConfigAnswer) -> Answer {
 }
 
 async fn delete(call: &Call<'_>, event: &EventId, room: &RoomClient) -> Answer {
-    room.delete(call.actor()).await.map_err(unavailable)?.ok_or_else(unknown)?;
+    heard_within(TIMEOUT_MS, room.delete(call.actor())).await?.ok_or_else(unknown)?;
     forget(event);
     Reply::empty(204).try_into()
 }
 
 async fn act(call: &Call<'_>, event: &EventId, room: &RoomClient, action: Action) -> Answer {
-    let answer = room.act(action, call.actor()).await.map_err(unavailable)?.ok_or_else(unknown)?;
+    let answer = heard_within(TIMEOUT_MS, room.act(action, call.actor())).await?.ok_or_else(unknown)?;
     forget(event);
     match answer {
         PhaseAnswer::Done { phase } => Reply::json(200, &json!({ "phase": phase })).try_into(),
@@ -118,12 +120,12 @@ async fn act(call: &Call<'_>, event: &EventId, room: &RoomClient, action: Action
 }
 
 async fn stats(room: &RoomClient) -> Answer {
-    let stats = room.stats().await.map_err(unavailable)?.ok_or_else(unknown)?;
+    let stats = heard_within(TIMEOUT_MS, room.stats()).await?.ok_or_else(unknown)?;
     Reply::json(200, &stats).try_into()
 }
 
 async fn audit(room: &RoomClient) -> Answer {
-    let entries = room.audit().await.map_err(unavailable)?.ok_or_else(unknown)?;
+    let entries = heard_within(TIMEOUT_MS, room.audit()).await?.ok_or_else(unknown)?;
     Reply::json(200, &json!({ "entries": entries })).try_into()
 }
 

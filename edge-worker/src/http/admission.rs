@@ -11,7 +11,7 @@ use super::reply::Reply;
 use super::{Answer, Call};
 use crate::events::event_state;
 use crate::problem::{Kind, Problem};
-use crate::sessions::{lane_for, unavailable};
+use crate::sessions::{heard, lane_for};
 
 #[derive(Serialize)]
 struct Wait {
@@ -57,7 +57,7 @@ pub(super) async fn ask(call: &Call<'_>, event: &EventId) -> Answer {
         position: invited,
     };
     let lane = lane_for(call.env, &call.config, &gate, &ticket.sub, event)?;
-    match lane.ask(question).await.map_err(unavailable)? {
+    match heard(lane.ask(question)).await? {
         AskAnswer::Wait { poll_after_ms } => wait(call, position, poll_after_ms),
         AskAnswer::Granted { jti, iat, exp } => granted(call, &ticket, jti, iat, exp),
         AskAnswer::AlreadyAdmitted => refuse(Kind::AlreadyAdmitted, "This place has a live session."),

@@ -11,7 +11,8 @@ use shared_token::ticket::Claims;
 
 use super::reply::Reply;
 use super::{Answer, Call};
-use crate::events::{GateView, event_state};
+use crate::events::event_state;
+use crate::gate_view::GateView;
 use crate::problem::{Kind, Problem};
 use crate::sessions::verify_ticket;
 
@@ -53,7 +54,8 @@ pub(super) async fn me(call: &Call<'_>, event: &EventId) -> Answer {
         reason,
         server_time: call.now,
     };
-    Reply::json(200, &standing).try_into()
+    let wait_secs = outlook.poll_after_ms.div_ceil(1000);
+    Reply::json(200, &standing).header("Retry-After", wait_secs.to_string()).try_into()
 }
 
 /// What this fan is told about waiting.

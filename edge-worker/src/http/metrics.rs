@@ -8,7 +8,7 @@ use shared_token::ids::EventId;
 use super::reply::Reply;
 use super::{Answer, Call};
 use crate::objects::RoomClient;
-use crate::sessions::unavailable;
+use crate::sessions::{heard, unavailable};
 use crate::telemetry;
 
 /// Events one scrape may ask for: each is a call to every lane.
@@ -22,7 +22,7 @@ pub(super) async fn metrics(call: &Call<'_>) -> Answer {
     let events: Vec<EventId> = named.take(MAX_EVENTS).filter_map(|event| event.parse().ok()).collect();
     for event in events {
         let room = RoomClient::new(call.env, &event).map_err(unavailable)?;
-        if let Some(stats) = room.stats().await.map_err(unavailable)? {
+        if let Some(stats) = heard(room.stats()).await? {
             render(&mut text, &event, &stats);
         }
     }

@@ -15,11 +15,12 @@ use shared_token::ticket::{self, Place};
 use super::me::outlook_of;
 use super::reply::Reply;
 use super::{Answer, Call};
-use crate::events::{EventState, GateView, event_state};
+use crate::events::{EventState, event_state};
+use crate::gate_view::GateView;
 use crate::joins::{self, Known};
 use crate::problem::{Kind, Problem};
 use crate::random;
-use crate::sessions::{lane_for, unavailable};
+use crate::sessions::{heard, lane_for};
 use crate::telemetry::{Counter, count};
 
 /// A challenge of 100 characters, 64 nonces of 20, a key, and room for signals.
@@ -70,7 +71,7 @@ pub(super) async fn join(call: &Call<'_>, event: &EventId) -> Answer {
     };
     let lane = lane_for(call.env, &call.config, &gate, &sub, event)?;
     count(Counter::Joins);
-    let (known, created) = match lane.join(question).await.map_err(unavailable)? {
+    let (known, created) = match heard(lane.join(question)).await? {
         JoinAnswer::Joined { place, jti, inc, issued_at, created } => {
             let claims = ticket::Claims {
                 iss: call.config.issuer.clone(),

@@ -9,10 +9,11 @@ use shared_token::{admission, session};
 use super::gate::presented;
 use super::reply::Reply;
 use super::{Answer, Call};
-use crate::events::{GateView, event_state};
+use crate::events::event_state;
+use crate::gate_view::GateView;
 use crate::joins;
 use crate::problem::{Kind, Problem};
-use crate::sessions::{Session, lane_for, unavailable};
+use crate::sessions::{Session, heard, lane_for};
 
 #[derive(Serialize)]
 struct Entered<'a> {
@@ -32,7 +33,7 @@ pub(super) async fn enter(call: &Call<'_>, event: &EventId) -> Answer {
     let lane = lane_for(call.env, &call.config, &gate, &claims.sub, event)?;
     let question =
         Redeem { identity: claims.sub.to_string(), jti: claims.jti.clone(), jkt: Some(jkt.to_string()) };
-    match lane.redeem(question).await.map_err(unavailable)? {
+    match heard(lane.redeem(question)).await? {
         RedeemAnswer::Admitted { sid, batch, iat, exp, created } => {
             let session = session::Claims {
                 iss: claims.iss,
