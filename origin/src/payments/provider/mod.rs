@@ -3,6 +3,7 @@
 //! One adapter so far; the second makes the trait.
 
 mod stripe;
+mod transport;
 mod wire;
 
 use std::{fmt, str::FromStr};

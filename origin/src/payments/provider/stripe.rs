@@ -4,11 +4,14 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
+use bytes::Bytes;
+use http::{Method, Request, StatusCode, header};
+use http_body_util::Full;
 use serde::de::DeserializeOwned;
 
 use super::{
     Authorization, CallError, CreatedIntent, IntentId, IntentView, NewIntent, RefundView, Released, Taken,
+    transport::Transport,
     wire::{ErrorBody, ErrorEnvelope, IntentBody, RefundBody, RefundList},
 };
 use crate::{config::Secret, payments::money::Money};
@@ -18,20 +21,18 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// Confirming asks an issuer. Below the 10 s in which a purchase is answered inline, so that an outcome that stays
 /// unknown is recorded as such before the buyer is answered.
 const CONFIRM_TIMEOUT: Duration = Duration::from_millis(9_000);
-/// An intent with everything expanded is about 8 kB.
-const ANSWER_MAX_BYTES: usize = 512 * 1024;
 
 /// The adapter. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Stripe {
-    http: reqwest::Client,
+    transport: Transport,
     base: String,
     key: Option<Secret>,
 }
 
 struct Answer {
     status: StatusCode,
-    body: Vec<u8>,
+    body: Bytes,
 }
 
 impl Answer {
@@ -57,8 +58,11 @@ impl Answer {
 
 impl Stripe {
     /// An adapter for the service at `base`.
-    pub fn new(http: reqwest::Client, base: &str, key: Option<Secret>) -> Self {
-        Self { http, base: base.trim_end_matches('/').to_owned(), key }
+    ///
+    /// # Errors
+    /// The TLS configuration is refused.
+    pub fn new(base: &str, key: Option<Secret>) -> Result<Self, rustls::Error> {
+        Ok(Self { transport: Transport::new()?, base: base.trim_end_matches('/').to_owned(), key })
     }
 
     /// Creates an intent, unconfirmed. Moves no money, whatever it answers.
@@ -192,26 +196,20 @@ impl Stripe {
         limit: Duration,
     ) -> Result<Answer, CallError> {
         let secret = self.key.as_ref().ok_or(CallError::NotConfigured)?;
-        let unanswered = |error: reqwest::Error| CallError::Unanswered(error.without_url().to_string());
-        let mut request = self
-            .http
-            .request(method, format!("{}{path}", self.base))
-            .timeout(limit)
-            .bearer_auth(secret.expose());
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base))
+            .header(header::AUTHORIZATION, format!("Bearer {}", secret.expose()));
         if let Some(key) = key {
             request = request.header("idempotency-key", key);
         }
-        if let Some(body) = body {
-            request = request.header("content-type", "application/x-www-form-urlencoded").body(body);
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
         }
-        let mut response = request.send().await.map_err(unanswered)?;
-        let (status, mut body) = (response.status(), Vec::new());
-        while let Some(chunk) = response.chunk().await.map_err(unanswered)? {
-            if body.len() + chunk.len() > ANSWER_MAX_BYTES {
-                return Err(CallError::Nonsense("the answer is too long".into()));
-            }
-            body.extend_from_slice(&chunk);
-        }
+        // A base URL or key that makes no request was never sent.
+        let unsendable = |_| CallError::Refused { status: 0, code: "malformed_configuration".into() };
+        let request = request.body(Full::new(Bytes::from(body.unwrap_or_default()))).map_err(unsendable)?;
+        let (status, body) = self.transport.send(request, limit).await?;
         Ok(Answer { status, body })
     }
 }
@@ -278,7 +276,10 @@ mod tests {
     use super::*;
 
     fn answer(status: u16, body: &str) -> Answer {
-        Answer { status: StatusCode::from_u16(status).unwrap(), body: body.as_bytes().to_vec() }
+        Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            body: Bytes::copy_from_slice(body.as_bytes()),
+        }
     }
 
     #[test]

@@ -1,0 +1,74 @@
+//! The way to the provider: HTTP over TLS, every wait bounded.
+
+use std::{fmt, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+
+use super::CallError;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// An intent with everything expanded is about 8 kB.
+const ANSWER_MAX_BYTES: usize = 512 * 1024;
+/// Idle connections kept to the provider: as many as orders driven at once.
+const IDLE_MAX: usize = 32;
+
+/// An HTTP client for `https`, and for `http` on a developer's machine. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Transport(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
+
+impl Transport {
+    pub(super) fn new() -> Result<Self, rustls::Error> {
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        http.set_nodelay(true);
+        http.set_connect_timeout(Some(CONNECT_TIMEOUT));
+        let https = HttpsConnectorBuilder::new()
+            .with_provider_and_webpki_roots(rustls::crypto::ring::default_provider())?
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(http);
+        Ok(Self(Client::builder(TokioExecutor::new()).pool_max_idle_per_host(IDLE_MAX).build(https)))
+    }
+
+    /// Sends a request and reads the whole answer within `limit`.
+    pub(super) async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+        limit: Duration,
+    ) -> Result<(StatusCode, Bytes), CallError> {
+        let exchange = async {
+            let answer = self.0.request(request).await.map_err(|error| unanswered(&error))?;
+            let status = answer.status();
+            let body = Limited::new(answer.into_body(), ANSWER_MAX_BYTES).collect().await;
+            let body = body.map_err(|error| CallError::Unanswered(error.to_string()))?;
+            Ok((status, body.to_bytes()))
+        };
+        tokio::time::timeout(limit, exchange)
+            .await
+            .map_err(|_| CallError::Unanswered(format!("no answer within {} ms", limit.as_millis())))?
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Transport")
+    }
+}
+
+fn unanswered(error: &dyn std::error::Error) -> CallError {
+    let mut chain = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        chain.push_str(": ");
+        chain.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    CallError::Unanswered(chain)
+}
