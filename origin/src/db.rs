@@ -4,15 +4,22 @@ use std::{str::FromStr, time::Duration};
 
 use futures::future::BoxFuture;
 use sqlx::{
-    Connection, PgConnection, PgPool,
-    migrate::{MigrateError, Migrator},
+    Connection, PgConnection, PgPool, SqlSafeStr,
+    migrate::{MigrateError, Migration, MigrationType, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
 use crate::problem::{Kind, Problem};
 
-/// All migrations, embedded at build time so that one binary brings its schema along.
-pub static MIGRATOR: Migrator = sqlx::migrate!("../migrations");
+/// All migrations, embedded by build.rs so that one binary brings its schema along.
+static MIGRATIONS: &[(i64, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
+
+fn migrator() -> Migrator {
+    let migrations = MIGRATIONS.iter().map(|(version, name, sql)| {
+        Migration::new(*version, (*name).into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(migrations.collect())
+}
 
 /// A transaction that lost a race is tried this often in all; with the pauses below that is under 200 ms.
 const ATTEMPTS: u32 = 5;
@@ -36,7 +43,7 @@ pub fn connect(url: &str, connections: u32) -> Result<PgPool, sqlx::Error> {
 
 /// Brings the schema to this binary's version.
 pub async fn migrate(pool: &PgPool) -> Result<(), MigrateError> {
-    MIGRATOR.run(pool).await
+    migrator().run(pool).await
 }
 
 /// Runs `work` in a transaction called `name` and commits if it returns `Ok`.

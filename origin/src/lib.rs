@@ -20,6 +20,7 @@ pub mod invariants;
 pub mod jobs;
 pub mod openapi;
 pub mod orders;
+pub mod outward;
 pub mod payments;
 pub mod pressure;
 pub mod problem;

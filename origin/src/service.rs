@@ -1,6 +1,6 @@
 //! The service put together: state, routes, and the layers every request passes.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -19,6 +19,7 @@ use crate::{
     db, events,
     holds::{self, Engine},
     invariants, openapi, orders,
+    outward::Transport,
     payments::{self, Stripe},
     pressure,
     problem::{Kind, Problem},
@@ -37,8 +38,6 @@ pub struct Service {
     pub clock: Clock,
     /// Postgres.
     pub db: PgPool,
-    /// HTTP client for calls out.
-    pub http: reqwest::Client,
     /// Session verification.
     pub sessions: Sessions,
     /// Events and plans at hand.
@@ -66,9 +65,6 @@ pub enum StartError {
     /// The Redis URL is wrong.
     #[error("the hold engine cannot be used: {0}")]
     Holds(#[from] holds::EngineError),
-    /// No HTTP client.
-    #[error("no HTTP client: {0}")]
-    Http(#[from] reqwest::Error),
     /// No randomness.
     #[error("no randomness: {0}")]
     Random(getrandom::Error),
@@ -85,19 +81,18 @@ impl Service {
     pub fn new(config: Config) -> Result<AppState, StartError> {
         let clock = Clock;
         let db = db::connect(config.database_url.expose(), config.db_connections)?;
-        let http = reqwest::Client::builder().connect_timeout(Duration::from_secs(2)).build()?;
-        let keys = Arc::new(EdgeKeys::new(config.jwks_url.clone(), http.clone(), clock));
+        let transport = Transport::new()?;
+        let keys = Arc::new(EdgeKeys::new(config.jwks_url.clone(), transport.clone(), clock));
         let holds = Engine::new(config.redis_url.as_ref(), db.clone(), clock)?;
         Ok(Arc::new(Self {
             sessions: Sessions::new(keys, config.issuer.clone()),
             events: events::Shelf::new(db.clone(), clock),
             maps: seat_map::Maps::new(holds.clone(), clock),
             process: crate::ids::random_text().map_err(StartError::Random)?,
-            payments: Stripe::new(&config.psp_url, config.psp_secret_key.clone())?,
+            payments: Stripe::new(transport, &config.psp_url, config.psp_secret_key.clone()),
             telemetry: Telemetry::new(clock.instant())?,
             stopping: tokio::sync::watch::channel(false).0,
             holds,
-            http,
             db,
             clock,
             config,

@@ -25,6 +25,8 @@ pub struct Telemetry {
     requests: HistogramVec,
     /// Outcomes of hold transitions, by transition and outcome.
     pub holds: IntCounterVec,
+    /// Orders that reached a state, by state.
+    pub orders: IntCounterVec,
     /// Work of background jobs, by job and outcome.
     pub jobs: IntCounterVec,
     /// Connections of the Postgres pool, by state.
@@ -49,6 +51,10 @@ impl Telemetry {
             Opts::new("fairgate_origin_hold_transitions_total", "Hold transitions, by outcome"),
             &["transition", "outcome"],
         )?;
+        let orders = IntCounterVec::new(
+            Opts::new("fairgate_origin_orders_total", "Orders that reached a state, by state"),
+            &["status"],
+        )?;
         let jobs = IntCounterVec::new(
             Opts::new("fairgate_origin_job_items_total", "Items of background work, by outcome"),
             &["job", "outcome"],
@@ -59,9 +65,10 @@ impl Telemetry {
         )?;
         registry.register(Box::new(requests.clone()))?;
         registry.register(Box::new(holds.clone()))?;
+        registry.register(Box::new(orders.clone()))?;
         registry.register(Box::new(jobs.clone()))?;
         registry.register(Box::new(pool.clone()))?;
-        Ok(Self { registry, requests, holds, jobs, pool, window: Window::new(start) })
+        Ok(Self { registry, requests, holds, orders, jobs, pool, window: Window::new(start) })
     }
 
     /// Registers another domain's metric.

@@ -14,7 +14,7 @@ const COLUMNS: [&str; 9] =
     ["section", "row", "number", "x", "y", "category", "accessible", "companion", "restricted_view"];
 
 /// Reads a plan; all faults at once if it has any.
-pub fn read(text: &str) -> Result<Chart, Vec<FieldError>> {
+pub(super) fn read(text: &str) -> Result<Chart, Vec<FieldError>> {
     let mut faults = Faults::default();
     let mut lines = records(text.trim_start_matches('\u{feff}')).into_iter();
     let header = lines.next().unwrap_or_default();

@@ -16,7 +16,7 @@ use crate::body::FieldError;
 const UNLABELED: &str = "?";
 
 /// Reads a chart; all faults at once if it has any.
-pub fn read(chart: &Value) -> Result<Chart, Vec<FieldError>> {
+pub(super) fn read(chart: &Value) -> Result<Chart, Vec<FieldError>> {
     let mut reader = Reader::default();
     reader.categories(&chart["categories"]["list"]);
     let name = chart["name"].as_str().unwrap_or("Unnamed chart").to_owned();

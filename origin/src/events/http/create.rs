@@ -151,11 +151,7 @@ fn check_engine(state: &AppState, engine: Option<&str>) -> Result<(), Problem> {
 type Prices = Vec<(String, i64)>;
 
 /// The event and its prices, or every fault.
-fn check(
-    request: CreateEvent,
-    venue_id: VenueId,
-    chart: &Chart,
-) -> Result<(Event, Prices), Vec<FieldError>> {
+fn check(request: CreateEvent, venue_id: VenueId, chart: &Chart) -> Result<(Event, Prices), Vec<FieldError>> {
     let mut faults = Vec::new();
     let mut fault = |pointer: &str, detail: &str| faults.push(FieldError::new(pointer, detail));
     let event_id = request.event_id.parse().ok();

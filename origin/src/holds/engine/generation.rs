@@ -60,7 +60,9 @@ impl Engine {
         }
         // A Postgres restored from an older copy must not lead to a generation that was used before.
         let at_least = found.map_or(0, |(generation, _)| generation);
-        let Some(generation) = store::raise_generation(&self.0.db, event, run_id, recorded.as_ref(), at_least).await? else {
+        let Some(generation) =
+            store::raise_generation(&self.0.db, event, run_id, recorded.as_ref(), at_least).await?
+        else {
             return Err(EngineError::Rebuilding);
         };
         tracing::info!(%event, generation, "filling the hold store from the ledger");

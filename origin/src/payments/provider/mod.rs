@@ -3,7 +3,6 @@
 //! One adapter so far; the second makes the trait.
 
 mod stripe;
-mod transport;
 mod wire;
 
 use std::{fmt, str::FromStr};
@@ -11,7 +10,10 @@ use std::{fmt, str::FromStr};
 pub use stripe::Stripe;
 
 use super::money::Money;
-use crate::ids::{EventId, OrderId};
+use crate::{
+    ids::{EventId, OrderId},
+    outward::Unanswered,
+};
 
 /// Longest intent id taken from a provider; Stripe's have 27 characters and grow.
 const INTENT_ID_MAX: usize = 255;
@@ -166,4 +168,10 @@ pub enum CallError {
         /// The provider's code.
         code: String,
     },
+}
+
+impl From<Unanswered> for CallError {
+    fn from(Unanswered(reason): Unanswered) -> Self {
+        Self::Unanswered(reason)
+    }
 }

@@ -11,10 +11,9 @@ use serde::de::DeserializeOwned;
 
 use super::{
     Authorization, CallError, CreatedIntent, IntentId, IntentView, NewIntent, RefundView, Released, Taken,
-    transport::Transport,
     wire::{ErrorBody, ErrorEnvelope, IntentBody, RefundBody, RefundList},
 };
-use crate::{config::Secret, payments::money::Money};
+use crate::{config::Secret, outward::Transport, payments::money::Money};
 
 /// Creating, reading, capturing, cancelling and refunding are quick at a provider that works.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -58,11 +57,8 @@ impl Answer {
 
 impl Stripe {
     /// An adapter for the service at `base`.
-    ///
-    /// # Errors
-    /// The TLS configuration is refused.
-    pub fn new(base: &str, key: Option<Secret>) -> Result<Self, rustls::Error> {
-        Ok(Self { transport: Transport::new()?, base: base.trim_end_matches('/').to_owned(), key })
+    pub fn new(transport: Transport, base: &str, key: Option<Secret>) -> Self {
+        Self { transport, base: base.trim_end_matches('/').to_owned(), key }
     }
 
     /// Creates an intent, unconfirmed. Moves no money, whatever it answers.

@@ -1,4 +1,4 @@
-//! The way to the provider: HTTP over TLS, every wait bounded.
+//! Calls out (payment provider, the edge's keys): HTTP over TLS, every wait bounded.
 
 use std::{fmt, time::Duration};
 
@@ -11,20 +11,27 @@ use hyper_util::{
     rt::TokioExecutor,
 };
 
-use super::CallError;
-
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// An intent with everything expanded is about 8 kB.
+/// A payment intent with everything expanded is about 8 kB; a key set is smaller.
 const ANSWER_MAX_BYTES: usize = 512 * 1024;
-/// Idle connections kept to the provider: as many as orders driven at once.
+/// Idle connections kept to one host: as many as orders driven at once.
 const IDLE_MAX: usize = 32;
+
+/// No connection, no whole answer, or not in time. Whether the call had an effect is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unanswered(pub String);
 
 /// An HTTP client for `https`, and for `http` on a developer's machine. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Transport(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
+pub struct Transport(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
 impl Transport {
-    pub(super) fn new() -> Result<Self, rustls::Error> {
+    /// A client that trusts the web's certificate authorities.
+    ///
+    /// # Errors
+    /// The TLS provider supports no safe protocol version.
+    pub fn new() -> Result<Self, rustls::Error> {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         http.set_nodelay(true);
@@ -38,21 +45,24 @@ impl Transport {
     }
 
     /// Sends a request and reads the whole answer within `limit`.
-    pub(super) async fn send(
+    ///
+    /// # Errors
+    /// [`Unanswered`].
+    pub async fn send(
         &self,
         request: Request<Full<Bytes>>,
         limit: Duration,
-    ) -> Result<(StatusCode, Bytes), CallError> {
+    ) -> Result<(StatusCode, Bytes), Unanswered> {
         let exchange = async {
             let answer = self.0.request(request).await.map_err(|error| unanswered(&error))?;
             let status = answer.status();
             let body = Limited::new(answer.into_body(), ANSWER_MAX_BYTES).collect().await;
-            let body = body.map_err(|error| CallError::Unanswered(error.to_string()))?;
+            let body = body.map_err(|error| Unanswered(error.to_string()))?;
             Ok((status, body.to_bytes()))
         };
         tokio::time::timeout(limit, exchange)
             .await
-            .map_err(|_| CallError::Unanswered(format!("no answer within {} ms", limit.as_millis())))?
+            .map_err(|_| Unanswered(format!("no answer within {} ms", limit.as_millis())))?
     }
 }
 
@@ -62,7 +72,7 @@ impl fmt::Debug for Transport {
     }
 }
 
-fn unanswered(error: &dyn std::error::Error) -> CallError {
+fn unanswered(error: &dyn std::error::Error) -> Unanswered {
     let mut chain = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -70,5 +80,5 @@ fn unanswered(error: &dyn std::error::Error) -> CallError {
         chain.push_str(&cause.to_string());
         source = cause.source();
     }
-    CallError::Unanswered(chain)
+    Unanswered(chain)
 }
