@@ -142,7 +142,7 @@ async fn carry_out(call: &Call<'_>, session: &Session, command: Command) -> Resu
         }
         Command::Extend { seconds } => {
             let lane = session.lane(call.env, &call.config, &gate)?;
-            match heard(lane.extend(&session.claims.sid, seconds)).await? {
+            match heard(lane.extend(&session.claims.sid, session.claims.exp, seconds)).await? {
                 Extended::Ended => Ok(None),
                 Extended::Prolonged { iat, exp, batch } => {
                     let claims = session::Claims { iat, exp, batch, ..session.claims.clone() };

@@ -329,12 +329,16 @@ fn endings_are_named_for_a_minute_and_told_until_stored() {
 fn an_extension_moves_the_end_within_the_bound() {
     let mut bench = Bench::new();
     let (sid, jti) = bench.admit("a", 1, 0, 20_000);
-    let extended = bench.lane.extend(&sid, 30, Instant(30_000));
+    let extended = bench.lane.extend(&sid, 80, 30, Instant(30_000));
     assert_eq!(extended, Extended::Prolonged { iat: 30, exp: 110, batch: 0 });
-    let bounded = bench.lane.extend(&sid, 1_000, Instant(31_000));
+    let again = bench.lane.extend(&sid, 80, 30, Instant(30_500));
+    assert_eq!(again, Extended::Prolonged { iat: 30, exp: 110, batch: 0 }, "a second call by the same token");
+    let shorter = bench.lane.extend(&sid, 80, 5, Instant(30_600));
+    assert_eq!(shorter, Extended::Prolonged { iat: 30, exp: 110, batch: 0 }, "never back");
+    let bounded = bench.lane.extend(&sid, 110, 1_000, Instant(31_000));
     assert_eq!(bounded, Extended::Prolonged { iat: 31, exp: 120, batch: 0 }, "100 s in all");
     assert_eq!(
-        bench.lane.extend(&sid, 1_000, Instant(32_000)),
+        bench.lane.extend(&sid, 120, 1_000, Instant(32_000)),
         Extended::Prolonged { iat: 32, exp: 120, batch: 0 }
     );
     bench.store();
@@ -342,8 +346,8 @@ fn an_extension_moves_the_end_within_the_bound() {
     assert_eq!(bench.lane.confirm(&sid, Instant(119_000)), Liveness::Live { exp: 120 });
     let again = bench.redeem("a", "a", &jti, 119_000);
     assert!(matches!(again, RedeemAnswer::Admitted { exp: 120, created: false, .. }), "{again:?}");
-    assert_eq!(bench.lane.extend(&sid, 10, Instant(120_000)), Extended::Ended);
-    assert_eq!(bench.lane.extend("nobody", 10, Instant(30_000)), Extended::Ended);
+    assert_eq!(bench.lane.extend(&sid, 120, 10, Instant(120_000)), Extended::Ended);
+    assert_eq!(bench.lane.extend("nobody", 40, 10, Instant(30_000)), Extended::Ended);
 }
 
 #[test]

@@ -123,9 +123,9 @@ impl LaneClient {
         expect_reply!(self.call(command).await?, LaneReply::Session(answer) => answer)
     }
 
-    /// Prolongs the session within the event's bound.
-    pub(crate) async fn extend(&self, sid: &str, seconds: u64) -> Result<Extended, CallError> {
-        let command = LaneCommand::Extend { sid: sid.to_owned(), seconds };
+    /// Prolongs the session to `seconds` after `exp`, the presented token's expiry, within the event's bound.
+    pub(crate) async fn extend(&self, sid: &str, exp: u64, seconds: u64) -> Result<Extended, CallError> {
+        let command = LaneCommand::Extend { sid: sid.to_owned(), exp, seconds };
         expect_reply!(self.call(command).await?, LaneReply::Extend(answer) => answer)
     }
 

@@ -104,8 +104,8 @@ impl Shell {
             LaneCommand::End { sid, ending } => {
                 LaneReply::Session(self.session(|lane| lane.end(&sid, ending, now()))?)
             }
-            LaneCommand::Extend { sid, seconds } => {
-                let extended = self.decide(|lane| lane.extend(&sid, seconds, now()))?;
+            LaneCommand::Extend { sid, exp, seconds } => {
+                let extended = self.decide(|lane| lane.extend(&sid, exp, seconds, now()))?;
                 LaneReply::Extend(extended.unwrap_or(edge_core::wire::Extended::Ended))
             }
             LaneCommand::Tick(tick) => LaneReply::Report(self.tick(tick)?),

@@ -21,12 +21,13 @@ impl Lane {
         Liveness::Ended
     }
 
-    /// Moves the expiry `seconds` further, never past the event's bound and never back.
-    pub fn extend(&mut self, sid: &str, seconds: u64, now: Instant) -> Extended {
+    /// Moves the expiry to `seconds` after `exp`, the expiry of the token that was presented: never past the event's
+    /// bound and never back. The same token prolongs once, however often its answer is repeated.
+    pub fn extend(&mut self, sid: &str, exp: u64, seconds: u64, now: Instant) -> Extended {
         let Some((entry, active)) = self.live(sid, now) else { return Extended::Ended };
         let (mut entry, mut active) = (entry.clone(), active.clone());
         let latest = active.started.saturating_add(self.memory.setup.session_max_seconds);
-        active.exp = active.exp.saturating_add(seconds).min(latest).max(active.exp);
+        active.exp = exp.saturating_add(seconds).min(latest).max(active.exp);
         active.iat = now.seconds().max(active.iat);
         let answer = Extended::Prolonged { iat: active.iat, exp: active.exp, batch: entry.batch };
         entry.state = State::Active(active);

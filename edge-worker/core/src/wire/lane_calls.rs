@@ -210,6 +210,8 @@ pub enum LaneCommand {
     Extend {
         /// Session.
         sid: String,
+        /// Expiry of the token presented, Unix seconds: what is added to.
+        exp: u64,
         /// By how much.
         seconds: u64,
     },
