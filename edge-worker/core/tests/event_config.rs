@@ -17,7 +17,7 @@ fn contract_example() -> Value {
 }
 
 fn parse(value: &Value) -> Result<EventConfig, Vec<String>> {
-    EventConfig::parse(value.to_string().as_bytes())
+    EventConfig::parse("evt_1", value.to_string().as_bytes())
         .map_err(|faults| faults.into_iter().map(|fault| fault.pointer).collect())
 }
 
@@ -37,7 +37,7 @@ fn what_is_left_out_has_its_default() {
         "title": "A", "registration_opens_at": "2027-06-01T08:00:00Z", "onsale_at": "2027-06-05T08:00:00Z",
         "closes_at": "2027-06-06T08:00:00Z",
         "admission": {"total_active_users": 1, "new_users_per_minute": 1},
-        "protect": [{"path": "/x"}], "bypass": ["/assets/*"]
+        "protect": [{"path": "/v1/events/evt_1/x"}], "bypass": ["/assets/*"]
     }))
     .unwrap();
     assert_eq!((config.lanes, config.pow.puzzles, config.pow.difficulty), (16, 32, 8192));
@@ -86,6 +86,38 @@ fn every_fault_is_named_at_once() {
 }
 
 #[test]
+fn a_rule_that_protects_nothing_is_a_fault() {
+    let refused = [
+        "/holds*",
+        "/v1/events/evt_2/holds*",
+        "/v1/events/evt_12/*",
+        "/v1/events/evt_",
+        "/v1/events/evt_12",
+        "/admin/*",
+        "/v1/holds",
+        "/V1/events/evt_1/holds",
+    ];
+    let accepted = [
+        "/v1/events/evt_1",
+        "/v1/events/evt_1/holds",
+        "/v1/events/evt_1*",
+        "/v1/events/*/holds",
+        "/v1/*",
+        "/*",
+        "/v1/events/evt_*/holds*",
+    ];
+    let mut value = contract_example();
+    for (paths, fault) in [(&refused[..], true), (&accepted[..], false)] {
+        for path in paths {
+            value["protect"] = json!([{"path": "/v1/events/evt_1/ok"}, {"path": path}]);
+            let faults = parse(&value).err().unwrap_or_default();
+            let expected: &[&str] = if fault { &["/protect/1/path"] } else { &[] };
+            assert_eq!(faults, expected, "{path}");
+        }
+    }
+}
+
+#[test]
 fn times_stand_in_order() {
     let mut value = contract_example();
     value["registration_opens_at"] = json!("2027-06-05T08:00:01Z");
@@ -98,6 +130,6 @@ fn what_is_missing_is_said() {
     let faults = parse(&json!({})).unwrap_err();
     assert_eq!(faults, ["/title", "/registration_opens_at", "/onsale_at", "/closes_at", "/admission"]);
     for not_json in ["", "[", "null", "[]", "7"] {
-        assert!(EventConfig::parse(not_json.as_bytes()).is_err(), "{not_json}");
+        assert!(EventConfig::parse("evt_1", not_json.as_bytes()).is_err(), "{not_json}");
     }
 }

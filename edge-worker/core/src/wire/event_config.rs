@@ -95,9 +95,9 @@ pub struct Pow {
 }
 
 impl EventConfig {
-    /// Reads an operator's document, naming every fault by its JSON pointer.
-    pub fn parse(body: &[u8]) -> Result<Self, Vec<Fault>> {
-        event_reader::read(body)
+    /// Reads an operator's document about `event`, naming every fault by its JSON pointer.
+    pub fn parse(event: &str, body: &[u8]) -> Result<Self, Vec<Fault>> {
+        event_reader::read(event, body)
     }
 
     /// What of `next` cannot follow this configuration, since places stand on it; `drawn` from the draw on.

@@ -23,17 +23,17 @@ const MAX_TEXT: usize = 2_000;
 const MAX_PATH: usize = 500;
 
 /// Reads the document, naming every fault.
-pub(super) fn read(body: &[u8]) -> Result<EventConfig, Vec<Fault>> {
+pub(super) fn read(id: &str, body: &[u8]) -> Result<EventConfig, Vec<Fault>> {
     let value: Value = serde_json::from_slice(body)
         .map_err(|error| vec![Fault { pointer: String::new(), detail: format!("is not JSON: {error}") }])?;
     let mut faults = Vec::new();
-    match event(value, &mut faults) {
+    match event(id, value, &mut faults) {
         Some(config) if faults.is_empty() => Ok(config),
         _ => Err(faults),
     }
 }
 
-fn event(value: Value, faults: &mut Vec<Fault>) -> Option<EventConfig> {
+fn event(id: &str, value: Value, faults: &mut Vec<Fault>) -> Option<EventConfig> {
     let mut reader = Reader::new("", value, faults);
     let title = reader.required("title", |r| r.text("title", 200));
     let registration_opens_at = instant(&mut reader, "registration_opens_at");
@@ -58,7 +58,8 @@ fn event(value: Value, faults: &mut Vec<Fault>) -> Option<EventConfig> {
         methods: route.methods,
         proof: proof.unwrap_or(Proof::Dpop),
     });
-    let protect = protect.collect();
+    let protect: Vec<Protect> = protect.collect();
+    refuse_unreachable(id, &protect, &mut reader);
     let bypass = routes(&mut reader, "bypass").into_iter().map(|(route, _)| route).collect();
     let origin = origin(&mut reader);
     let pow = pow(&mut reader);
@@ -157,6 +158,27 @@ fn route(mut reader: Reader<'_>, proves: bool) -> Option<(Route, Option<Proof>)>
     }
     reader.finish();
     Some((Route { path: path?, methods }, proof))
+}
+
+/// A rule that matches no address of its event protects nothing, which its author would learn from strangers.
+fn refuse_unreachable(event: &str, protect: &[Protect], reader: &mut Reader<'_>) {
+    let root = format!("/v1/events/{event}");
+    let pointer = reader.at("protect");
+    for (index, rule) in protect.iter().enumerate() {
+        if rule.path.starts_with('/') && !reaches(&rule.path, &root) {
+            let detail = format!("can match no address of this event: those begin with {root}/");
+            reader.faults().push(Fault { pointer: format!("{pointer}/{index}/path"), detail });
+        }
+    }
+}
+
+/// Whether the pattern matches `root` or anything below it.
+fn reaches(pattern: &str, root: &str) -> bool {
+    let below = format!("{root}/");
+    match pattern.split_once('*') {
+        Some((head, _)) => below.starts_with(head) || head.starts_with(&below),
+        None => pattern == root || pattern.starts_with(&below),
+    }
 }
 
 fn origin(reader: &mut Reader<'_>) -> Option<String> {
