@@ -4,10 +4,11 @@
 use edge_core::lane::{SealRow, seal_of};
 use edge_core::room::{Created, FREED_SLOT_RESTS_MS, Pressure, Room};
 use edge_core::wire::{
-    Action, Asking, Ended, Instant, Outcomes, Phase, PutConfig, Report, Slot, Tick, Totals,
+    Action, Asking, Ended, Instant, LaneStatus, Outcomes, Phase, PutConfig, PutConfigAnswer, Report, Slot,
+    Tick, Totals,
 };
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const LANES: usize = 3;
 
@@ -22,15 +23,22 @@ struct Bench {
     granted: Vec<Vec<Slot>>,
 }
 
+fn body(cap: u64, rate: u64) -> Value {
+    json!({
+        "title": "T", "registration_opens_at": "1970-01-01T00:00:01Z", "onsale_at": "1970-01-01T00:00:10Z",
+        "closes_at": "1970-01-02T00:00:00Z", "lanes": LANES,
+        "admission": {"total_active_users": cap, "new_users_per_minute": rate}
+    })
+}
+
+fn put(body: &Value) -> PutConfig {
+    PutConfig { event: "e".into(), body: body.to_string(), if_match: None, actor: "op".into() }
+}
+
 impl Bench {
     /// An open room with `places` drawn in each lane.
     fn open(cap: u64, rate: u64, places: u64) -> Self {
-        let body = json!({
-            "title": "T", "registration_opens_at": "1970-01-01T00:00:01Z", "onsale_at": "1970-01-01T00:00:10Z",
-            "closes_at": "1970-01-02T00:00:00Z", "lanes": LANES,
-            "admission": {"total_active_users": cap, "new_users_per_minute": rate}
-        });
-        let put = PutConfig { event: "e".into(), body: body.to_string(), if_match: None, actor: "op".into() };
+        let put = put(&body(cap, rate));
         let created = Created { inc: "inc".into(), secret: [1; 32], now: Instant(1_000) };
         let (room, _) = Room::create(&put, created).unwrap();
         let totals = Totals { joined: places, ..Totals::default() };
@@ -165,6 +173,18 @@ fn pause_and_stock_stop_grants_and_a_lower_cap_drains() {
     }
     bench.room.absorb_pressure(&Pressure::default(), Instant(bench.now));
     assert_eq!(bench.room.phase(Instant(bench.now)), Phase::SoldOut, "silence changes nothing");
+    bench.room.forget_stock();
+    assert_eq!(bench.room.phase(Instant(bench.now)), Phase::Open, "an origin without the event has no say");
+    assert_eq!(bench.room.document(Instant(bench.now)).inventory, None);
+    bench.room.absorb_pressure(&stock(0, 0), Instant(bench.now));
+    let mut body = body(4, 6_000);
+    for (origin, phase) in [(json!(null), Phase::SoldOut), (json!("https://other"), Phase::Open)] {
+        body["origin"] = origin;
+        let put = PutConfig { if_match: Some("*".into()), ..put(&body) };
+        let answer = bench.room.replace(&put, Instant(bench.now));
+        assert!(matches!(answer, PutConfigAnswer::Replaced(_)), "{answer:?}");
+        assert_eq!(bench.room.phase(Instant(bench.now)), phase, "another origin's word ends with it");
+    }
     bench.room.absorb_pressure(&stock(1, 0), Instant(bench.now));
     bench.second();
     bench.second();
@@ -191,6 +211,29 @@ fn serving_never_stands_still_while_there_is_room() {
 }
 
 #[test]
+fn the_pace_is_unknown_until_measured_and_then_the_real_one() {
+    let mut bench = Bench::open(1_000, 600, 100);
+    let pace = |bench: &Bench| bench.room.gate_document(Instant(bench.now)).admitted_per_minute;
+    for position in 0..150 {
+        bench.ask(0, position);
+    }
+    let mut known = 0;
+    for second in 0..10 {
+        bench.second();
+        if let Some(pace) = pace(&bench) {
+            known += 1;
+            assert!((500..=600).contains(&pace), "{pace} in second {second}");
+        }
+    }
+    assert!((4..=6).contains(&known), "after a few ticks: {known}");
+    bench.room.act(Action::Pause, "op", Instant(bench.now)).unwrap();
+    bench.second();
+    bench.room.act(Action::Resume, "op", Instant(bench.now)).unwrap();
+    bench.second();
+    assert_eq!(pace(&bench), None, "what was measured before a pause is forgotten");
+}
+
+#[test]
 fn stats_are_disjoint_and_below_the_cap() {
     let mut bench = Bench::open(4, 6_000, 10);
     for lane in 0..LANES {
@@ -208,6 +251,32 @@ fn stats_are_disjoint_and_below_the_cap() {
     bench.second();
     let stats = bench.room.stats(&[], Instant(bench.now));
     assert_eq!((stats.active, stats.granted, stats.completed_total), (0, 2, 1));
+}
+
+#[test]
+fn stats_stay_below_the_cap_when_a_lane_answered_before_its_slots_were_granted_again() {
+    let mut bench = Bench::open(3, 6_000, 10);
+    for position in 0..3 {
+        bench.ask(0, position);
+    }
+    bench.second();
+    bench.second();
+    bench.totals[0].admitted = 3;
+    bench.second();
+    let status = LaneStatus { totals: bench.totals[0], active: 3, ..LaneStatus::default() };
+    for n in 0..3 {
+        bench.end(0, &format!("s{n}"));
+        bench.ask(1, 3 + n);
+    }
+    while bench.grants() < 6 {
+        bench.second();
+    }
+    let stats = bench.room.stats(&[(0, status)], Instant(bench.now));
+    assert_eq!((stats.active, stats.granted, stats.completed_total), (0, 3, 3), "the newer totals count");
+    let newer = Totals { admitted: 2, ..bench.totals[1] };
+    let status = LaneStatus { totals: newer, active: 2, ..LaneStatus::default() };
+    let stats = bench.room.stats(&[(1, status)], Instant(bench.now));
+    assert_eq!((stats.active, stats.granted), (2, 1), "and so do a status's, where it is newer");
 }
 
 #[test]

@@ -65,7 +65,8 @@ pub(super) fn outlook_of(gate: &GateView, position: Option<u64>, now: Instant) -
         phase: document.phase,
         onsale_at: document.config.onsale_at,
         serving: document.serving,
-        admitted_last_minute: document.admitted_last_minute,
+        admitted_per_minute: document.admitted_per_minute,
+        rate_limit_per_minute: document.config.admission.new_users_per_minute,
     };
     outlook(&scene, position, now)
 }

@@ -10,6 +10,7 @@ mod lane_joins;
 mod lane_store;
 mod pressure;
 mod room;
+mod room_documents;
 mod room_store;
 mod room_tick;
 mod storage;

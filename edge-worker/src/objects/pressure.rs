@@ -9,8 +9,16 @@ use worker::{Delay, Env, Fetch, Headers, Method, Request, RequestInit};
 /// An origin that takes longer than this says nothing.
 const TIMEOUT_MS: u64 = 500;
 
-/// The origin's answer for this event. `None` if it gave none in time, does not know the event or speaks otherwise.
-pub(super) async fn ask(env: &Env, event: &str, origin: Option<&str>) -> Option<Pressure> {
+/// What an origin says of an event.
+pub(super) enum Word {
+    /// How it is.
+    Pressure(Pressure),
+    /// It does not know the event, or there is no such call: it has no say.
+    Unknown,
+}
+
+/// The origin's word on this event. `None` if it gave none in time or speaks otherwise.
+pub(super) async fn ask(env: &Env, event: &str, origin: Option<&str>) -> Option<Word> {
     let own = env.var("FAIRGATE_ORIGIN").ok()?.to_string();
     let own = own.trim_end_matches('/');
     let base = origin.unwrap_or(own);
@@ -27,7 +35,7 @@ pub(super) async fn ask(env: &Env, event: &str, origin: Option<&str>) -> Option<
     }
 }
 
-async fn fetch(address: String, token: Option<String>) -> worker::Result<Option<Pressure>> {
+async fn fetch(address: String, token: Option<String>) -> worker::Result<Option<Word>> {
     let headers = Headers::new();
     if let Some(token) = token {
         headers.set("Authorization", &format!("Bearer {token}"))?;
@@ -35,8 +43,9 @@ async fn fetch(address: String, token: Option<String>) -> worker::Result<Option<
     let mut init = RequestInit::new();
     init.with_method(Method::Get).with_headers(headers);
     let mut response = Fetch::Request(Request::new_with_init(&address, &init)?).send().await?;
-    if response.status_code() != 200 {
-        return Ok(None);
-    }
-    Ok(serde_json::from_str(&response.text().await?).ok())
+    Ok(match response.status_code() {
+        200 => serde_json::from_str(&response.text().await?).ok().map(Word::Pressure),
+        404 => Some(Word::Unknown),
+        _ => None,
+    })
 }

@@ -11,10 +11,11 @@ use edge_core::wire::{
 use futures::future::join_all;
 use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
+use super::room_documents::{found, written};
 use super::room_store as store;
 use super::room_tick::within_timeout;
 use super::storage::StorageError;
-use super::{LaneClient, document_of, fresh_bytes, fresh_id, reply};
+use super::{LaneClient, fresh_bytes, fresh_id, reply};
 use crate::clock::now;
 use crate::telemetry::log;
 
@@ -34,17 +35,20 @@ impl DurableObject for Room {
             ticked: Cell::new(Instant(0)),
             asking_origin: Cell::new(false),
             published: RefCell::new(None),
+            gate: RefCell::new(None),
         };
         Self { shell: Rc::new(shell) }
     }
 
     async fn fetch(&self, mut request: Request) -> worker::Result<Response> {
         let command = serde_json::from_str(&request.text().await?)?;
-        let answer = self.shell.answer(command).await.unwrap_or_else(|failure| {
-            log("room-failed", &failure);
-            RoomReply::Failed(failure.to_string())
-        });
-        reply(&answer)
+        match self.shell.answer(command).await {
+            Ok(text) => Response::ok(text),
+            Err(failure) => {
+                log("room-failed", &failure);
+                reply(&RoomReply::Failed(failure.to_string()))
+            }
+        }
     }
 
     /// A tick that fails is logged and followed by the next: an error here would make the runtime wait longer and
@@ -62,7 +66,6 @@ impl DurableObject for Room {
 pub(super) enum Failure {
     Storage(StorageError),
     Records(RecordError),
-
     /// No random bytes.
     Randomness,
     /// The stored event id is none.
@@ -76,7 +79,6 @@ impl std::fmt::Display for Failure {
         match self {
             Self::Storage(error) => write!(f, "storage: {error}"),
             Self::Records(error) => write!(f, "records: {error}"),
-
             Self::Randomness => f.write_str("no random bytes"),
             Self::Name => f.write_str("the stored event id is none"),
             Self::Gone => f.write_str("the event was deleted meanwhile"),
@@ -115,22 +117,24 @@ pub(super) struct Shell {
     pub(super) asking_origin: Cell<bool>,
     /// The document as last written out, and when.
     pub(super) published: RefCell<Option<Document>>,
+    /// The answer with the gate's document as last written out, and when. Void as soon as anything changes.
+    pub(super) gate: RefCell<Option<(Instant, String)>>,
 }
 
 impl Shell {
-    async fn answer(self: &Rc<Self>, command: RoomCommand) -> Result<RoomReply, Failure> {
+    async fn answer(self: &Rc<Self>, command: RoomCommand) -> Result<String, Failure> {
         self.load()?;
         if self.live.borrow().is_none() {
-            return Ok(match command {
+            return written(&match command {
                 RoomCommand::Put(put) => RoomReply::Put(Box::new(self.create(&put).await?)),
                 _ => RoomReply::Absent,
             });
         }
         self.rearm_lost_alarm().await?;
-        Ok(match command {
+        written(&match command {
             RoomCommand::Put(put) => RoomReply::Put(Box::new(self.replace(&put).await?)),
             RoomCommand::Document => self.document()?,
-            RoomCommand::Gate => self.read(|room| RoomReply::Gate(Box::new(room.gate_document(now())))),
+            RoomCommand::Gate => return self.gate(),
             RoomCommand::Draw => found(store::draw(&self.state)?),
             RoomCommand::Batch { n } => found(store::batch(&self.state, n)?),
             RoomCommand::Config => self.read(|room| RoomReply::Config(Box::new(room.config_answer()))),
@@ -142,17 +146,24 @@ impl Shell {
         })
     }
 
+    /// Lets something act on the Room, if there is one: whatever was written out before is void.
+    pub(super) fn change<R>(&self, act: impl FnOnce(&mut rules::Room) -> R) -> Option<R> {
+        *self.gate.borrow_mut() = None;
+        self.live.borrow_mut().as_mut().map(act)
+    }
+
     /// Rebuilds the Room from its rows after a start or a failed write.
     pub(super) fn load(&self) -> Result<(), Failure> {
         if !self.loaded.get() {
             let room = store::load(&self.state)?.map(|restored| rules::Room::restore(restored, now()));
             *self.live.borrow_mut() = room.transpose()?;
+            *self.gate.borrow_mut() = None;
             self.loaded.set(true);
         }
         Ok(())
     }
 
-    fn read(&self, reply: impl FnOnce(&rules::Room) -> RoomReply) -> RoomReply {
+    pub(super) fn read(&self, reply: impl FnOnce(&rules::Room) -> RoomReply) -> RoomReply {
         self.live.borrow().as_ref().map_or(RoomReply::Absent, reply)
     }
 
@@ -162,11 +173,8 @@ impl Shell {
         decision: impl FnOnce(&mut rules::Room) -> R,
     ) -> Result<Option<R>, Failure> {
         self.load()?;
-        let (result, writes) = {
-            let mut live = self.live.borrow_mut();
-            let Some(room) = live.as_mut() else { return Ok(None) };
-            (decision(room), room.take_writes())
-        };
+        let decided = self.change(|room| (decision(room), room.take_writes()));
+        let Some((result, writes)) = decided else { return Ok(None) };
         *self.published.borrow_mut() = None;
         store::write(&self.state, &writes).map_err(|error| {
             // The rows are as they were; what was decided is forgotten and rebuilt from them.
@@ -210,26 +218,6 @@ impl Shell {
         phase.map(|phase| PhaseAnswer::Done { phase }).ok_or(Failure::Gone)
     }
 
-    /// The document every fan polls, written out at most once a second.
-    fn document(&self) -> Result<RoomReply, Failure> {
-        let fresh = self
-            .published
-            .borrow()
-            .as_ref()
-            .filter(|document| now().since(document.generated_at) < rules::TICK_MS)
-            .cloned();
-        if let Some(document) = fresh {
-            return Ok(RoomReply::Document(document));
-        }
-        let text = self.live.borrow().as_ref().map(|room| serde_json::to_string(&room.document(now())));
-        let Some(text) = text.transpose().map_err(|error| StorageError::row("room", &error))? else {
-            return Ok(RoomReply::Absent);
-        };
-        let document = document_of(text, now());
-        *self.published.borrow_mut() = Some(document.clone());
-        Ok(RoomReply::Document(document))
-    }
-
     /// The operator's numbers, with every lane asked now.
     async fn stats(&self) -> Result<RoomReply, Failure> {
         let lanes = self.live.borrow().as_ref().map(|room| room.config().lanes);
@@ -250,6 +238,7 @@ impl Shell {
         let (Some(event), Some((inc, lanes))) = (self.event()?, target) else { return Ok(RoomReply::Absent) };
         *self.live.borrow_mut() = None;
         *self.published.borrow_mut() = None;
+        *self.gate.borrow_mut() = None;
         self.state.storage().delete_alarm().await?;
         self.state.storage().delete_all().await?;
         log("event-deleted", &format!("{event} by {actor}"));
@@ -263,8 +252,4 @@ impl Shell {
         join_all(calls).await;
         Ok(RoomReply::Deleted)
     }
-}
-
-fn found(text: Option<String>) -> RoomReply {
-    text.map_or(RoomReply::Absent, |text| RoomReply::Document(document_of(text, now())))
 }

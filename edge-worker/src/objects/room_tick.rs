@@ -9,8 +9,9 @@ use futures::future::{Either, join_all, select};
 use shared_token::ids::EventId;
 use worker::Delay;
 
+use super::pressure::{self, Word};
 use super::room::{Failure, Shell};
-use super::{CallError, LaneClient, pressure};
+use super::{CallError, LaneClient};
 use crate::clock::now;
 use crate::telemetry::log;
 
@@ -76,7 +77,7 @@ impl Shell {
     }
 
     fn commands(&self, make: impl FnOnce(&mut rules::Room) -> Vec<(u16, Tick)>) -> Vec<(u16, Tick)> {
-        self.live.borrow_mut().as_mut().map(make).unwrap_or_default()
+        self.change(make).unwrap_or_default()
     }
 
     /// Delivers commands to lanes at the same time and takes in the answers as they come.
@@ -85,9 +86,7 @@ impl Shell {
             let client = LaneClient::new(&self.env, event, lane);
             match within_timeout(async { client?.tick(tick).await }).await {
                 Some(Ok(report)) => {
-                    if let Some(room) = self.live.borrow_mut().as_mut() {
-                        room.absorb(lane, report, now());
-                    }
+                    self.change(|room| room.absorb(lane, report, now()));
                 }
                 Some(Err(error)) => log("lane-silent", &format!("{lane}: {error}")),
                 None => log("lane-silent", &format!("{lane}: no answer in {LANE_TIMEOUT_MS} ms")),
@@ -106,12 +105,15 @@ impl Shell {
         let shell = Rc::clone(self);
         self.state.wait_until(async move {
             if let Some((event, origin)) = target {
-                // Silence leaves everything as it is, until the controller's issue says otherwise.
-                if let Some(pressure) = pressure::ask(&shell.env, &event, origin.as_deref()).await
-                    && let Some(room) = shell.live.borrow_mut().as_mut()
-                {
-                    room.absorb_pressure(&pressure, now());
-                }
+                let word = pressure::ask(&shell.env, &event, origin.as_deref()).await;
+                shell.change(|room| match word {
+                    // The operator named another origin meanwhile.
+                    _ if room.config().origin != origin => {}
+                    Some(Word::Pressure(pressure)) => room.absorb_pressure(&pressure, now()),
+                    Some(Word::Unknown) => room.forget_stock(),
+                    // Silence leaves everything as it is, until the controller's issue says otherwise.
+                    None => {}
+                });
             }
             shell.asking_origin.set(false);
         });

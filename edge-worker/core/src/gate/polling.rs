@@ -42,8 +42,10 @@ pub struct Scene {
     pub onsale_at: Instant,
     /// Positions below this may ask.
     pub serving: u64,
-    /// Fans let in during the last minute.
-    pub admitted_last_minute: u64,
+    /// Fans really let in a minute, if that was measured.
+    pub admitted_per_minute: Option<u64>,
+    /// Fans let in a minute at most.
+    pub rate_limit_per_minute: u64,
 }
 
 /// The outlook of a fan at `position` (unknown before the draw).
@@ -52,12 +54,18 @@ pub fn outlook(scene: &Scene, position: Option<u64>, now: Instant) -> Outlook {
     let letting_in = matches!(scene.phase, Phase::Open | Phase::ReturnsOnly);
     let may_ask = letting_in && position.is_some_and(|position| position < scene.serving);
     let eta = match ahead {
-        Some(ahead) if letting_in && !may_ask => estimate(ahead, scene.admitted_last_minute),
+        Some(ahead) if letting_in && !may_ask => {
+            scene.admitted_per_minute.and_then(|pace| estimate(ahead, pace))
+        }
         _ => None,
     };
     let expected_ms = match scene.phase {
         Phase::Scheduled | Phase::Registration => scene.onsale_at.since(now),
-        Phase::Open | Phase::ReturnsOnly => eta.map_or(0, |eta| eta.p50_seconds.saturating_mul(1_000)),
+        Phase::Open | Phase::ReturnsOnly => match eta {
+            Some(eta) => eta.p50_seconds.saturating_mul(1_000),
+            // Nobody's turn comes before the configured rate allows it.
+            None => ahead.and_then(|ahead| time_ms(ahead, scene.rate_limit_per_minute)).unwrap_or(0),
+        },
         Phase::Drawing => 0,
         Phase::Paused => CEILING_MS,
         Phase::SoldOut | Phase::Closed => CEILING_MS.saturating_mul(LOOKS),
@@ -66,11 +74,16 @@ pub fn outlook(scene: &Scene, position: Option<u64>, now: Instant) -> Outlook {
     Outlook { ahead, eta, may_ask, poll_after_ms }
 }
 
-/// From the pace of the last minute; nothing if nobody was let in.
-fn estimate(ahead: u64, admitted_last_minute: u64) -> Option<Eta> {
-    let seconds = ahead.saturating_add(1).saturating_mul(60).checked_div(admitted_last_minute)?;
+/// From the measured pace; nothing if nobody is let in.
+fn estimate(ahead: u64, per_minute: u64) -> Option<Eta> {
+    let seconds = time_ms(ahead.saturating_add(1), per_minute)? / 1_000;
     // The pace of the next minutes may be half of the last one's; a minute is what the measurement itself lags.
     Some(Eta { p50_seconds: seconds, p90_seconds: seconds.saturating_mul(2).saturating_add(60) })
+}
+
+/// What so many fans take at this pace.
+fn time_ms(fans: u64, per_minute: u64) -> Option<u64> {
+    fans.saturating_mul(60_000).checked_div(per_minute)
 }
 
 #[cfg(test)]
@@ -80,7 +93,13 @@ mod tests {
     use super::*;
 
     fn scene(phase: Phase, serving: u64) -> Scene {
-        Scene { phase, onsale_at: Instant(600_000), serving, admitted_last_minute: 120 }
+        Scene {
+            phase,
+            onsale_at: Instant(600_000),
+            serving,
+            admitted_per_minute: Some(120),
+            rate_limit_per_minute: 600,
+        }
     }
 
     #[test]
@@ -106,8 +125,17 @@ mod tests {
     fn nobody_asks_while_paused_and_unknown_stays_unknown() {
         let paused = outlook(&scene(Phase::Paused, 100), Some(5), Instant(0));
         assert_eq!((paused.may_ask, paused.eta), (false, None));
-        let idle = Scene { admitted_last_minute: 0, ..scene(Phase::Open, 0) };
-        assert_eq!(outlook(&idle, Some(5), Instant(0)).eta, None);
+        let unmeasured = Scene { admitted_per_minute: None, ..scene(Phase::Open, 0) };
+        assert_eq!(outlook(&unmeasured, Some(5), Instant(0)).eta, None);
+    }
+
+    #[test]
+    fn before_the_pace_is_measured_polling_goes_by_the_rate_nobody_outruns() {
+        let unmeasured = Scene { admitted_per_minute: None, ..scene(Phase::Open, 0) };
+        let polls = |ahead| outlook(&unmeasured, Some(ahead), Instant(0)).poll_after_ms;
+        assert_eq!((polls(10), polls(800), polls(100_000)), (FLOOR_MS, 10_000, CEILING_MS));
+        let stopped = Scene { rate_limit_per_minute: 0, ..unmeasured };
+        assert_eq!(outlook(&stopped, Some(800), Instant(0)).poll_after_ms, FLOOR_MS);
     }
 
     proptest! {

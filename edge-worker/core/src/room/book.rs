@@ -116,7 +116,7 @@ fn is_sound(seal: &LaneSeal) -> bool {
 }
 
 /// The later of two reports is their maximum, field by field, whatever order they come in.
-fn merge(known: &mut Totals, told: &Totals) {
+pub(super) fn merge(known: &mut Totals, told: &Totals) {
     let Totals { joined, joined_late, applied, admitted, returned, ended } = told;
     known.joined = known.joined.max(*joined);
     known.joined_late = known.joined_late.max(*joined_late);

@@ -28,7 +28,7 @@ impl Room {
         put: &PutConfig,
         created: Created,
     ) -> Result<(Self, PutConfigAnswer), Box<PutConfigAnswer>> {
-        let config = EventConfig::parse(put.body.as_bytes())
+        let config = EventConfig::parse(&put.event, put.body.as_bytes())
             .map_err(|faults| Box::new(PutConfigAnswer::Invalid { faults }))?;
         if let Some(wanted) = put.if_match.as_deref().filter(|tag| *tag != "*") {
             // Somebody means to replace a version of an event that is gone.
@@ -76,7 +76,7 @@ impl Room {
             }
             Some(_) => {}
         }
-        let next = match EventConfig::parse(put.body.as_bytes()) {
+        let next = match EventConfig::parse(&put.event, put.body.as_bytes()) {
             Ok(next) => next,
             Err(faults) => return PutConfigAnswer::Invalid { faults },
         };
@@ -91,6 +91,9 @@ impl Room {
         }
         if next != self.memory.config {
             self.audit(now, &put.actor, "replace", json!({ "config": next }));
+            if next.origin != self.memory.config.origin {
+                self.forget_stock();
+            }
             self.memory.config = next;
             self.memory.config_version = self.memory.config_version.saturating_add(1);
             self.publish(now);
@@ -143,7 +146,7 @@ pub(super) mod tests {
     }
 
     pub(in crate::room) fn sample_config() -> EventConfig {
-        EventConfig::parse(sample_body().to_string().as_bytes()).unwrap()
+        EventConfig::parse("evt_1", sample_body().to_string().as_bytes()).unwrap()
     }
 
     fn put(body: &serde_json::Value, if_match: Option<&str>) -> PutConfig {

@@ -1,6 +1,7 @@
 //! What the Room publishes.
 
 use super::Room;
+use super::book::merge;
 use crate::draw::ALGORITHM;
 use crate::wire::{
     DrawDocument, GateDocument, Instant, LaneStatus, Poll, RoomDocument, Stats, StatsController, StatsLane,
@@ -66,7 +67,7 @@ impl Room {
             serving: self.memory.serving,
             drawn: self.transcript.is_some(),
             batches: self.memory.batches,
-            admitted_last_minute: self.granted_last_minute(),
+            admitted_per_minute: self.pace.per_minute(self.limits(now).rate_per_minute, now),
             ended: self.ended.iter().map(|(sid, _)| sid.clone()).collect(),
         }
     }
@@ -110,7 +111,11 @@ impl Room {
         };
         for (lane, view) in (0_u16..).zip(&self.lanes) {
             let status = statuses.iter().find(|(of, _)| *of == lane).map(|(_, status)| *status);
-            let totals = status.map_or(view.book.totals, |status| status.totals);
+            // Grants may have been made on totals newer than the status: the later of both keeps the sums consistent.
+            let mut totals = view.book.totals;
+            if let Some(status) = &status {
+                merge(&mut totals, &status.totals);
+            }
             let live = totals.admitted.saturating_sub(totals.ended.total());
             let occupied =
                 view.book.granted.saturating_sub(totals.ended.total()).saturating_sub(totals.returned);

@@ -17,6 +17,7 @@ mod book;
 mod config;
 mod documents;
 mod invitations;
+mod pace;
 mod phase;
 mod release;
 mod state;

@@ -99,6 +99,7 @@ impl Room {
             self.allowance.earn(self.limits(now).rate_per_minute, now);
         } else {
             self.allowance = Allowance::new(now);
+            self.pace.forget();
         }
         let mut asking = self.askers(now);
         let asked = asking.len() as u64;
@@ -111,12 +112,7 @@ impl Room {
             }
         }
         self.allowance.pay(granted);
-        if granted > 0 {
-            self.granted_lately.push_back((now, granted));
-        }
-        while self.granted_lately.front().is_some_and(|(at, _)| now.since(*at) >= 60_000) {
-            self.granted_lately.pop_front();
-        }
+        self.pace.note(granted, now);
         asked - granted
     }
 
@@ -138,11 +134,6 @@ impl Room {
         }
         all.sort_unstable();
         all
-    }
-
-    /// Fans let in during the last minute.
-    pub(super) fn granted_last_minute(&self) -> u64 {
-        self.granted_lately.iter().map(|(_, users)| users).sum()
     }
 }
 

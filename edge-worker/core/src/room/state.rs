@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::FREED_SLOT_RESTS_MS;
 use super::book::{Book, LaneView};
 use super::invitations::Invitations;
+use super::pace::Pace;
 use super::phase::Progress;
 use super::release::Allowance;
 use crate::draw::Hash;
@@ -94,8 +95,7 @@ pub struct Room {
     pub(super) invitations: Invitations,
     /// Endings of the last seconds: as many are expected in the next.
     pub(super) ended_lately: VecDeque<(Instant, u64)>,
-    /// Sizes of the grants of the last minute.
-    pub(super) granted_lately: VecDeque<(Instant, u64)>,
+    pub(super) pace: Pace,
     pub(super) pressure_at: Option<Instant>,
     /// The document as last counted by `version`.
     pub(super) published: Option<RoomDocument>,
@@ -122,7 +122,7 @@ impl Room {
             allowance: Allowance::new(now),
             invitations: Invitations::new(serving),
             ended_lately: VecDeque::new(),
-            granted_lately: VecDeque::new(),
+            pace: Pace::default(),
             pressure_at: None,
             published: None,
             writes: Writes::default(),

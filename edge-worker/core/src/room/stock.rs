@@ -44,7 +44,15 @@ pub struct Pressure {
 }
 
 impl Room {
-    /// Takes in what the origin said. Silence, an unknown event or missing numbers leave everything as it is.
+    /// Forgets stock: the origin in charge does not know this event, or is another one since. Nobody is then kept out
+    /// for what an origin said that has no say any more.
+    pub fn forget_stock(&mut self) {
+        self.memory.inventory = None;
+        self.memory.progress.stock = Stock::Available;
+        self.pressure_at = None;
+    }
+
+    /// Takes in what the origin said. Silence or missing numbers leave everything as it is.
     pub fn absorb_pressure(&mut self, pressure: &Pressure, now: Instant) {
         if let (Some(available), Some(held), Some(sold)) = (pressure.available, pressure.held, pressure.sold)
         {

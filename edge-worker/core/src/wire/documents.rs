@@ -101,8 +101,8 @@ pub struct GateDocument {
     pub drawn: bool,
     /// Batches closed so far; `batch(1..=batches)` exist.
     pub batches: u32,
-    /// Fans let in during the last minute.
-    pub admitted_last_minute: u64,
+    /// Fans really let in a minute, as measured lately; unknown until it was.
+    pub admitted_per_minute: Option<u64>,
     /// Sessions that ended within the last 60 s.
     pub ended: Vec<String>,
 }
