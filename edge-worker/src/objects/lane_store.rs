@@ -6,7 +6,9 @@ use edge_core::lane::{Entry, Found, Needs, Restored, SealRow, State as PlaceStat
 use edge_core::wire::{Ended, Instant, Slot};
 use worker::State;
 
-use super::storage::{Statement, StorageError, has_table, read_json, transact};
+use super::storage::{
+    ROWS_IN, Statement, StorageError, has_table, read_json, read_pages, read_rows, transact,
+};
 
 /// `late` and `slot` name the place; (identity, visit) is unique, so one identity cannot have a second place beside a
 /// live one. `detail` is the token's or the session's content.
@@ -24,8 +26,8 @@ const TABLES: [&str; 5] = [
 macro_rules! select_places {
     ($tail:literal) => {
         concat!(
-            "SELECT json_group_array(json_array(late, slot, batch, identity, visit, jti, jkt, demoted, joined_at, ",
-            "state, json(detail))) FROM places ",
+            "SELECT json_array(late, slot, batch, identity, visit, jti, jkt, demoted, joined_at, state, ",
+            "json(detail)) FROM places ",
             $tail
         )
     };
@@ -98,32 +100,35 @@ pub(super) fn load(state: &State) -> Result<Option<Restored>, StorageError> {
         let highest: Option<[Option<u64>; 1]> = read_json(state, "places", statement)?;
         Ok(highest.and_then(|[slot]| slot).map_or(0, |slot| slot.saturating_add(1)))
     };
-    let demoted = "SELECT json_group_array(slot) FROM places WHERE late = 1 AND demoted = 1";
-    let ended = "SELECT json_group_array(json_array(seq, sid, at)) FROM (SELECT * FROM ended ORDER BY seq)";
-    let ended: Vec<(u64, String, u64)> =
-        read_json(state, "ended", Statement::new(ended))?.unwrap_or_default();
+    let demoted = "SELECT json_group_array(slot) FROM (SELECT slot FROM places \
+                   WHERE late = 1 AND demoted = 1 AND slot >= ? ORDER BY slot LIMIT ?)";
+    let ended = Statement::new("SELECT json_array(seq, sid, at) FROM ended ORDER BY seq");
+    let ended: Vec<(u64, String, u64)> = read_rows(state, "ended", ended)?;
     Ok(Some(Restored {
         memory,
         hot: places(state, Statement::new(select_places!("WHERE state IN ('issued', 'active')")))?,
         joined: next(0)?,
         joined_late: next(1)?,
-        late_demoted: read_json(state, "places", Statement::new(demoted))?.unwrap_or_default(),
+        late_demoted: read_pages(state, "places", demoted, |slot: &u32| u64::from(*slot))?,
         ended: ended.into_iter().map(|(seq, sid, at)| Ended { seq, sid, at: Instant(at) }).collect(),
     }))
 }
 
 fn places(state: &State, statement: Statement) -> Result<Vec<Entry>, StorageError> {
-    let rows: Vec<Row> = read_json(state, "places", statement)?.unwrap_or_default();
+    let rows: Vec<Row> = read_rows(state, "places", statement)?;
     rows.into_iter().map(entry_of).collect()
 }
 
 /// The last place of each identity that has one.
 pub(super) fn last_of(state: &State, identities: &[&str]) -> Result<HashMap<String, Entry>, StorageError> {
+    let mut found = Vec::new();
+    for wanted in identities.chunks(ROWS_IN) {
+        let statement = Statement::new(select_places!(
+            "JOIN (SELECT value AS wanted FROM json_each(?)) ON identity = wanted"
+        ));
+        found.extend(places(state, statement.json(&wanted)?)?);
+    }
     // Ascending visits: the last insertion of an identity is its last place.
-    let statement = Statement::new(select_places!(
-        "JOIN (SELECT value AS wanted FROM json_each(?)) ON identity = wanted"
-    ));
-    let mut found = places(state, statement.json(&identities)?)?;
     found.sort_by_key(|entry| entry.visit);
     Ok(found.into_iter().map(|entry| (entry.identity.clone(), entry)).collect())
 }
@@ -136,19 +141,18 @@ pub(super) fn clear(state: &State) -> Result<(), StorageError> {
 
 /// What a tick needs. Ids are the caller's to add.
 pub(super) fn find(state: &State, needs: &Needs) -> Result<Found, StorageError> {
-    let entries = if needs.slots.is_empty() {
-        Vec::new()
-    } else {
+    let mut entries = Vec::new();
+    for slots in needs.slots.chunks(ROWS_IN) {
         let statement = Statement::new(select_places!(
             "JOIN (SELECT value ->> 0 AS l, value ->> 1 AS s FROM json_each(?)) ON late = l AND slot = s"
         ));
-        places(state, statement.json(&needs.slots)?)?
-    };
+        entries.extend(places(state, statement.json(&slots)?)?);
+    }
     let seal = if needs.seal {
-        let rows = "SELECT json_group_array(json_array(jti, demoted)) FROM \
-                    (SELECT jti, demoted FROM places WHERE late = 0 ORDER BY slot)";
-        let rows: Vec<(String, u8)> = read_json(state, "places", Statement::new(rows))?.unwrap_or_default();
-        Some(seal_of(rows.into_iter().map(|(jti, demoted)| SealRow { jti, demoted: demoted != 0 })))
+        let page = "SELECT json_group_array(json_array(slot, jti, demoted)) FROM \
+                    (SELECT slot, jti, demoted FROM places WHERE late = 0 AND slot >= ? ORDER BY slot LIMIT ?)";
+        let rows = read_pages(state, "places", page, |row: &(u32, String, u8)| u64::from(row.0))?;
+        Some(seal_of(rows.into_iter().map(|(_, jti, demoted)| SealRow { jti, demoted: demoted != 0 })))
     } else {
         None
     };
@@ -162,17 +166,16 @@ pub(super) fn find(state: &State, needs: &Needs) -> Result<Found, StorageError> 
 /// Stores what a decision changed, as one transaction.
 pub(super) fn write(state: &State, writes: &Writes) -> Result<(), StorageError> {
     let mut statements = Vec::new();
-    if !writes.entries.is_empty() {
-        let rows: Vec<Row> = writes.entries.iter().map(row_of).collect::<Result<_, _>>()?;
+    for entries in writes.entries.chunks(ROWS_IN) {
+        let rows: Vec<Row> = entries.iter().map(row_of).collect::<Result<_, _>>()?;
         let upsert = "INSERT INTO places SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, \
                       value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value -> 10 ->> '$' \
                       FROM json_each(?) WHERE true ON CONFLICT (late, slot) DO UPDATE SET jkt = excluded.jkt, \
                       state = excluded.state, detail = excluded.detail";
         statements.push(Statement::new(upsert).json(&rows)?);
     }
-    if !writes.ended.is_empty() {
-        let rows: Vec<(u64, &str, u64)> =
-            writes.ended.iter().map(|e| (e.seq, e.sid.as_str(), e.at.0)).collect();
+    for ended in writes.ended.chunks(ROWS_IN) {
+        let rows: Vec<(u64, &str, u64)> = ended.iter().map(|e| (e.seq, e.sid.as_str(), e.at.0)).collect();
         let insert = "INSERT INTO ended SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)";
         statements.push(Statement::new(insert).json(&rows)?);
     }

@@ -4,7 +4,9 @@ use edge_core::room::{Restored, Writes};
 use edge_core::wire::{AuditEntry, Instant};
 use worker::State;
 
-use super::storage::{Statement, StorageError, has_table, read_json, read_text, transact};
+use super::storage::{
+    ROWS_IN, Statement, StorageError, has_table, read_json, read_rows, read_text, transact,
+};
 
 /// The audit only grows: two triggers refuse anything else.
 const TABLES: [&str; 8] = [
@@ -32,12 +34,11 @@ pub(super) fn load(state: &State) -> Result<Option<Restored>, StorageError> {
     }
     let memory = read_json(state, "room", Statement::new("SELECT body FROM room WHERE id = 0"))?;
     let Some(memory) = memory else { return Ok(None) };
-    let books = "SELECT json_group_array(json(body)) FROM (SELECT body FROM lanes ORDER BY lane)";
-    let ended = "SELECT json_group_array(json_array(sid, heard)) FROM (SELECT * FROM ended ORDER BY heard)";
-    let ended: Vec<(String, u64)> = read_json(state, "ended", Statement::new(ended))?.unwrap_or_default();
+    let ended = Statement::new("SELECT json_array(sid, heard) FROM ended ORDER BY heard");
+    let ended: Vec<(String, u64)> = read_rows(state, "ended", ended)?;
     Ok(Some(Restored {
         memory,
-        books: read_json(state, "lanes", Statement::new(books))?.unwrap_or_default(),
+        books: read_rows(state, "lanes", Statement::new("SELECT body FROM lanes ORDER BY lane"))?,
         transcript: read_json(state, "draw", Statement::new("SELECT body FROM draw WHERE id = 0"))?,
         ended: ended.into_iter().map(|(sid, heard)| (sid, Instant(heard))).collect(),
     }))
@@ -55,8 +56,7 @@ pub(super) fn draw(state: &State) -> Result<Option<String>, StorageError> {
 
 /// The audit, oldest first.
 pub(super) fn audit(state: &State) -> Result<Vec<AuditEntry>, StorageError> {
-    let all = "SELECT json_group_array(json(body)) FROM (SELECT body FROM audit ORDER BY id)";
-    Ok(read_json(state, "audit", Statement::new(all))?.unwrap_or_default())
+    read_rows(state, "audit", Statement::new("SELECT body FROM audit ORDER BY id"))
 }
 
 /// Stores what a decision changed, as one transaction. The draw and a batch are inserted, never replaced.
@@ -73,9 +73,8 @@ pub(super) fn write(state: &State, writes: &Writes) -> Result<(), StorageError> 
         let upsert = Statement::new("INSERT OR REPLACE INTO lanes VALUES (?, ?)").number(u64::from(*lane));
         statements.push(upsert.json(book)?);
     }
-    if !writes.ended.is_empty() {
-        let rows: Vec<(&str, u64)> =
-            writes.ended.iter().map(|(sid, heard)| (sid.as_str(), heard.0)).collect();
+    for ended in writes.ended.chunks(ROWS_IN) {
+        let rows: Vec<(&str, u64)> = ended.iter().map(|(sid, heard)| (sid.as_str(), heard.0)).collect();
         let insert = "INSERT OR IGNORE INTO ended SELECT value ->> 0, value ->> 1 FROM json_each(?)";
         statements.push(Statement::new(insert).json(&rows)?);
     }

@@ -1,7 +1,8 @@
 //! SQLite of an object: statements in, JSON out, several writes as one transaction.
 //!
-//! Sets of rows cross the border between SQLite and us as one JSON text each way (`json_each`, `json_group_array`), so
-//! a batch of joins costs two crossings and not two for each fan.
+//! Sets of rows go in as JSON texts (`json_each`), so a batch of joins costs two crossings and not two for each fan.
+//! Rows come back as a JSON text each, or, where there may be hundreds of thousands, as a text for each page of them.
+//! No text holds a whole set: the runtime's SQLite refuses one above 2.2 MB.
 
 use js_sys::{Function, Reflect};
 use serde::Serialize;
@@ -9,6 +10,12 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use worker::{SqlStorage, SqlStorageValue, State, Storage};
+
+/// Rows that go in as one text. One of a place, the largest, is below 700 bytes (an account's identity has up to 260):
+/// 700 kB.
+pub(super) const ROWS_IN: usize = 1_000;
+/// Rows that come back as one text, of numbers and ids only: below 50 bytes each, 500 kB.
+const ROWS_OF_A_PAGE: usize = 10_000;
 
 /// A statement that failed, or a row that is not what we wrote.
 #[derive(Debug)]
@@ -87,6 +94,43 @@ pub(super) fn read_json<T: DeserializeOwned>(
 ) -> Result<Option<T>, StorageError> {
     let Some(text) = read_text(state, statement)? else { return Ok(None) };
     serde_json::from_str(&text).map(Some).map_err(|error| StorageError::row(table, &error))
+}
+
+/// The rows of a query that returns one JSON text for each.
+pub(super) fn read_rows<T: DeserializeOwned>(
+    state: &State,
+    table: &str,
+    statement: Statement,
+) -> Result<Vec<T>, StorageError> {
+    let mut rows = Vec::new();
+    for row in statement.run(&state.storage().sql())?.raw() {
+        let Some(SqlStorageValue::String(text)) = row?.into_iter().next() else {
+            return Err(StorageError::row(table, &"it is not a text"));
+        };
+        rows.push(serde_json::from_str(&text).map_err(|error| StorageError::row(table, &error))?);
+    }
+    Ok(rows)
+}
+
+/// The rows of a query that binds a key and a number of rows, and returns that many from that key on, in the order of
+/// their keys, as one JSON text.
+pub(super) fn read_pages<T: DeserializeOwned>(
+    state: &State,
+    table: &str,
+    page: &'static str,
+    key: impl Fn(&T) -> u64,
+) -> Result<Vec<T>, StorageError> {
+    let mut rows: Vec<T> = Vec::new();
+    loop {
+        let from = rows.last().map_or(0, |row| key(row).saturating_add(1));
+        let statement = Statement::new(page).number(from).number(ROWS_OF_A_PAGE as u64);
+        let next: Vec<T> = read_json(state, table, statement)?.unwrap_or_default();
+        let more = next.len() == ROWS_OF_A_PAGE;
+        rows.extend(next);
+        if !more {
+            return Ok(rows);
+        }
+    }
 }
 
 /// Whether our tables exist: an event that was never created must not leave any.
