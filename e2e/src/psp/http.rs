@@ -20,10 +20,11 @@ use super::command::take_expand;
 use super::delivery::{Delivery, Receiver};
 use super::dice::Dice;
 use super::error::ApiError;
+use super::exchange::{Moment, Step};
 use super::form::Form;
 use super::idempotency::Answer;
 use super::journal::Journal;
-use super::provider::{Moment, Provider, Step};
+use super::provider::Provider;
 use super::webhook::Faults;
 
 /// Entries of a list answer unless asked otherwise.

@@ -4,7 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
-use super::provider::{Provider, Record};
+use super::exchange::Record;
+use super::provider::Provider;
 
 /// The journal, or nothing where no path is configured.
 #[derive(Debug, Default)]

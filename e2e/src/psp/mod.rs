@@ -13,6 +13,7 @@ pub mod command;
 pub mod delivery;
 pub mod dice;
 pub mod error;
+pub mod exchange;
 pub mod form;
 pub mod http;
 pub mod idempotency;
@@ -21,6 +22,7 @@ pub mod journal;
 pub mod method;
 pub mod provider;
 pub mod refund;
+mod shown;
 pub mod webhook;
 
 pub use http::{Config, serve};

@@ -1,83 +1,17 @@
 //! The provider: idempotency in front of the book, events and journal records behind it.
 
-use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::book::Book;
 use super::command::{Command, Create};
 use super::error::ApiError;
+use super::exchange::{Moment, Pending, Record, Reply, Step};
 use super::form::Form;
-use super::idempotency::{Answer, Begun, Entry, Keys};
+use super::idempotency::{Answer, Begun, Keys};
 use super::intent::{Intent, State};
-use super::method::{Behaviour, Card};
+use super::method::Behaviour;
 use super::refund::Refund;
 use super::webhook::Event;
-
-/// What the host brings to a request.
-#[derive(Clone, Debug)]
-pub struct Moment {
-    /// Unix seconds.
-    pub now: u64,
-    /// Random hexadecimal digits, fresh for each request.
-    pub nonce: String,
-}
-
-/// A line of the journal: the later one wins.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Record {
-    /// An intent as it stands.
-    Intent(Box<Intent>),
-    /// A refund.
-    Refund(Refund),
-    /// A key and its answer.
-    Key {
-        /// The key.
-        key: String,
-        /// What is known about it.
-        entry: Entry,
-    },
-}
-
-/// What the host does with a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Answers.
-    Answer {
-        /// Status and body.
-        answer: Answer,
-        /// From a stored answer.
-        replayed: bool,
-    },
-    /// Keeps the connection open and never answers.
-    Hang,
-    /// Calls [`Provider::settle`] after the delay and answers with its result.
-    Wait {
-        /// How long the issuer thinks.
-        delay: Duration,
-        /// What to settle.
-        pending: Pending,
-    },
-}
-
-/// A confirmation whose issuer has not answered yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pending {
-    key: Option<String>,
-    intent: String,
-    card: Card,
-    expand: bool,
-}
-
-/// How an applied command is answered.
-enum Reply {
-    Now(Result<Value, ApiError>),
-    Lost(Value),
-    Silent,
-    After(Duration, Pending),
-}
 
 /// All state behind the API.
 #[derive(Debug, Default)]

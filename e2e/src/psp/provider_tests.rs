@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::*;
 
 fn moment(n: u32) -> Moment {

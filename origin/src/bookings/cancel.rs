@@ -59,7 +59,7 @@ async fn begin(
             let body = serde_json::json!({
                 "booking_id": booking_id.as_str(), "order_id": row.order_id.as_str(), "seat_ids": row.seat_ids,
             });
-            orders::store::insert_outbox(tx, &row.event, "booking.canceled", body).await?;
+            orders::records::insert_outbox(tx, &row.event, "booking.canceled", body).await?;
             Ok::<_, sqlx::Error>(true)
         })
     })

@@ -8,7 +8,10 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::order::{Failure, Loss, Order, OrderState};
+use super::{
+    event::{Failure, Loss},
+    order::{Order, OrderState},
+};
 use crate::problem::{Kind, Problem};
 
 /// How long a client waits before it asks again about an open order.

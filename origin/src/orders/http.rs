@@ -14,7 +14,8 @@ use super::{
     answer::{self, OrderBody, PendingBody, PurchasedBody},
     order::Order,
     purchase::{self, Purchase},
-    store::{self, PurchaseKey},
+    records::PurchaseKey,
+    store,
 };
 use crate::{
     AppState,

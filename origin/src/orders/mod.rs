@@ -7,18 +7,22 @@
 
 mod answer;
 mod drive;
+mod event;
 pub mod http;
 pub mod jobs;
 mod next;
 mod order;
 mod purchase;
+pub(crate) mod records;
 mod refunding;
 mod resolve;
 mod rows;
 pub mod sale;
+mod steps;
 pub mod store;
 
 pub use drive::drive;
+pub use event::{Failure, InvalidTransition, Loss, OrderEvent};
 pub use http::router;
-pub use order::{Failure, InvalidTransition, Loss, Order, OrderEvent, OrderState};
+pub use order::{Order, OrderState};
 pub use store::Lease;

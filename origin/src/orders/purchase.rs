@@ -7,7 +7,8 @@ use tokio::sync::watch;
 use super::{
     drive,
     order::{Order, OrderState},
-    store::{self, Lease, PurchaseKey},
+    records::{self, PurchaseKey},
+    store::{self, Lease},
 };
 use crate::{
     AppState, db,
@@ -73,7 +74,7 @@ pub(super) async fn purchase(state: &AppState, purchase: &Purchase) -> Result<Pu
 /// The order of an earlier request with this key.
 async fn replay(state: &AppState, purchase: &Purchase) -> Result<Option<Order>, Problem> {
     let Some((fingerprint, order)) =
-        store::find_key(&state.db, &purchase.identity, &purchase.key.key).await?
+        records::find_key(&state.db, &purchase.identity, &purchase.key.key).await?
     else {
         return Ok(None);
     };
@@ -97,7 +98,7 @@ async fn attach(state: &AppState, purchase: &Purchase, active: Order) -> Result<
     let (identity, key, id) = (purchase.identity.clone(), purchase.key.clone(), active.order_id.clone());
     let attached = db::transact("attach_key", &state.db, move |tx| {
         let (identity, key, id) = (identity.clone(), key.clone(), id.clone());
-        Box::pin(async move { store::insert_key(tx, &identity, &key, &id).await })
+        Box::pin(async move { records::insert_key(tx, &identity, &key, &id).await })
     })
     .await;
     match attached {
@@ -187,7 +188,7 @@ async fn place(
         let (order, hold, key, lease) = (order.clone(), hold.clone(), key.clone(), lease.clone());
         Box::pin(async move {
             store::insert(tx, &order, &lease).await?;
-            store::insert_key(tx, &order.identity, &key, &order.order_id).await?;
+            records::insert_key(tx, &order.identity, &key, &order.order_id).await?;
             claims::insert_claim(tx, &order.order_id, &hold).await
         })
     })

@@ -2,7 +2,8 @@
 
 use super::{
     drive::{Advanced, DriveError, Run, fresh_claim},
-    order::{Order, OrderEvent},
+    event::OrderEvent,
+    order::Order,
     store::Due,
 };
 use crate::{

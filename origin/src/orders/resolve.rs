@@ -2,8 +2,9 @@
 
 use super::{
     drive::{Advanced, DriveError, Run, applied, attempt_key, fresh_claim},
+    event::OrderEvent,
     next::{self, Verdict},
-    order::{Order, OrderEvent, OrderState},
+    order::{Order, OrderState},
     store::Due,
 };
 use crate::payments::{IntentId, IntentView, Released};

@@ -3,7 +3,10 @@
 use chrono::{DateTime, Utc};
 use sqlx::{Row, postgres::PgRow};
 
-use super::order::{Failure, Loss, Order, OrderState};
+use super::{
+    event::{Failure, Loss},
+    order::{Order, OrderState},
+};
 use crate::{
     db::ImpossibleRow,
     holds::HeldSeat,

@@ -4,10 +4,7 @@
 
 use sqlx::{PgConnection, PgPool, Row, postgres::PgRow};
 
-use super::{
-    order::{Loss, Order},
-    store,
-};
+use super::{event::Loss, order::Order, records, store};
 use crate::{
     db::{ImpossibleRow, Retryable},
     events::EventStatus,
@@ -75,7 +72,7 @@ pub async fn sell(
         "booking_id": booking.as_str(), "order_id": order.order_id.as_str(), "seat_ids": order.seat_ids,
         "total": order.total.minor, "currency": order.total.currency.code(),
     });
-    store::insert_outbox(tx, &order.event, "booking.confirmed", body).await?;
+    records::insert_outbox(tx, &order.event, "booking.confirmed", body).await?;
     Ok(sold)
 }
 

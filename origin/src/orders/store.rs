@@ -41,15 +41,6 @@ pub enum Due {
     Never,
 }
 
-/// The key of a purchase.
-#[derive(Clone, Debug)]
-pub struct PurchaseKey {
-    /// What the client sent.
-    pub key: String,
-    /// Hash of caller, method, path and body.
-    pub fingerprint: String,
-}
-
 /// Inserts an order under a lease.
 pub async fn insert(tx: &mut PgConnection, order: &Order, lease: &Lease) -> Result<(), sqlx::Error> {
     let indices: Vec<i32> = order.seats.iter().map(|seat| index_to_sql(seat.index)).collect();
@@ -75,49 +66,6 @@ pub async fn insert(tx: &mut PgConnection, order: &Order, lease: &Lease) -> Resu
     .execute(tx)
     .await?;
     Ok(())
-}
-
-/// Remembers the client's key for an order.
-pub async fn insert_key(
-    tx: &mut PgConnection,
-    identity: &str,
-    key: &PurchaseKey,
-    order: &OrderId,
-) -> Result<(), sqlx::Error> {
-    sqlx::query("INSERT INTO purchase_keys (identity, key, fingerprint, order_id) VALUES ($1, $2, $3, $4)")
-        .bind(identity)
-        .bind(&key.key)
-        .bind(&key.fingerprint)
-        .bind(order.as_str())
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-/// Forgets the keys of an order that failed before it had any effect, so that the same request may be sent again.
-pub async fn forget_keys(tx: &mut PgConnection, order: &OrderId) -> Result<(), sqlx::Error> {
-    sqlx::query("DELETE FROM purchase_keys WHERE order_id = $1").bind(order.as_str()).execute(tx).await?;
-    Ok(())
-}
-
-/// The fingerprint and order of a client's key.
-pub async fn find_key(
-    db: &PgPool,
-    identity: &str,
-    key: &str,
-) -> Result<Option<(String, OrderId)>, sqlx::Error> {
-    let row = sqlx::query("SELECT fingerprint, order_id FROM purchase_keys WHERE identity = $1 AND key = $2")
-        .bind(identity)
-        .bind(key)
-        .fetch_optional(db)
-        .await?;
-    row.map(|row| {
-        let order: String = row.try_get("order_id")?;
-        let wrong =
-            crate::db::ImpossibleRow { table: "purchase_keys", column: "order_id", id: key.to_owned() };
-        Ok((row.try_get("fingerprint")?, order.parse().map_err(|_| wrong)?))
-    })
-    .transpose()
 }
 
 /// An order, and whether somebody works on it right now.
@@ -265,56 +213,4 @@ pub async fn mark_shown(db: &PgPool, order: &OrderId) -> Result<bool, sqlx::Erro
         .execute(db)
         .await?;
     Ok(marked.rows_affected() == 1)
-}
-
-/// Opens a claim for support; repeating changes nothing.
-pub async fn open_support_claim(
-    tx: &mut PgConnection,
-    order: &Order,
-    claim_id: &str,
-    intent: &IntentId,
-    reason: &str,
-) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "INSERT INTO support_claims (claim_id, order_id, event_id, amount, currency, intent_id, reason)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (order_id) DO NOTHING",
-    )
-    .bind(claim_id)
-    .bind(order.order_id.as_str())
-    .bind(order.event.as_str())
-    .bind(order.total.minor)
-    .bind(order.total.currency.code())
-    .bind(intent.as_str())
-    .bind(reason)
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-/// Closes an order's claim: the provider came back and the money is settled.
-pub async fn settle_support_claim(tx: &mut PgConnection, order: &OrderId) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "UPDATE support_claims SET status = 'settled', settled_at = clock_timestamp()
-         WHERE order_id = $1 AND status = 'open'",
-    )
-    .bind(order.as_str())
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-/// Adds a row to the outbox.
-pub async fn insert_outbox(
-    tx: &mut PgConnection,
-    event: &EventId,
-    kind: &str,
-    body: serde_json::Value,
-) -> Result<(), sqlx::Error> {
-    sqlx::query("INSERT INTO outbox (event_id, kind, body) VALUES ($1, $2, $3)")
-        .bind(event.as_str())
-        .bind(kind)
-        .bind(body)
-        .execute(tx)
-        .await?;
-    Ok(())
 }

@@ -1,6 +1,5 @@
 //! A worker that dies leaves an order another one finishes, wherever it stood.
 
-use chrono::Utc;
 use origin::{
     holds,
     ids::{HoldId, OrderId},
@@ -31,7 +30,7 @@ async fn placed(shop: &Shop, shopper: &Shopper, hold: &str) -> OrderId {
         claim_id: None,
         state: OrderState::Placed,
         tries: 0,
-        created_at: Utc::now(),
+        created_at: origin::clock::Clock.now(),
     };
     let mut tx = shop.app.db.begin().await.unwrap();
     store::insert(&mut tx, &order, &Lease::fresh().unwrap()).await.unwrap();
