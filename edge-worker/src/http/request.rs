@@ -94,11 +94,18 @@ impl Incoming {
         let too_large =
             || Problem::new(Kind::TooLarge, "The body is longer than this call takes.").with("limit", limit);
         let broken = |_| Problem::new(Kind::Malformed, "The body broke off.");
-        let Some(stream) = self.raw.body() else { return Ok(Vec::new()) };
         let declared = self.header("Content-Length").and_then(|length| length.parse::<usize>().ok());
-        if declared.is_some_and(|length| length > limit) {
-            return Err(too_large());
+        match declared {
+            Some(length) if length > limit => return Err(too_large()),
+            // The runtime reads no more than was declared.
+            Some(_) => {
+                let buffer = self.raw.array_buffer().map_err(broken)?;
+                let buffer = JsFuture::from(buffer).await.map_err(broken)?;
+                return Ok(Uint8Array::new(&buffer).to_vec());
+            }
+            None => {}
         }
+        let Some(stream) = self.raw.body() else { return Ok(Vec::new()) };
         let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
         let mut body = Vec::new();
         loop {
