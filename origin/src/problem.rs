@@ -108,8 +108,6 @@ kinds! {
     SeatsReassigned = (CONFLICT, "seats-reassigned", "The seats were reassigned"),
     /// A webhook that the provider did not sign.
     WebhookSignatureInvalid = (BAD_REQUEST, "webhook-signature-invalid", "The webhook's signature is invalid"),
-    /// A booking that cannot be canceled in its state.
-    BookingNotCancelable = (CONFLICT, "booking-not-cancelable", "The booking cannot be canceled"),
 }
 
 /// A refusal on its way to the client.
@@ -225,6 +223,20 @@ mod tests {
                 kind.slug()
             );
             assert!(kind.status().is_client_error() || kind.status().is_server_error());
+        }
+    }
+
+    /// A fault of ours cannot be provoked on purpose.
+    const UNTESTED: &[Kind] = &[Kind::Internal];
+
+    #[test]
+    fn every_kind_is_met_by_some_test() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let tests: String =
+            files.filter(|path| path.is_file()).map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        for kind in Kind::ALL.iter().filter(|kind| !UNTESTED.contains(kind)) {
+            assert!(tests.contains(&format!("\"{}\"", kind.slug())), "no test meets {}", kind.slug());
         }
     }
 

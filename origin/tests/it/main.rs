@@ -7,8 +7,10 @@
 
 mod bookings;
 mod catalogue;
+mod claims;
 mod faults;
 mod harness;
+mod hold_lives;
 mod holds;
 mod money;
 mod plans;

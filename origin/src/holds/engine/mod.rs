@@ -10,6 +10,7 @@ mod board;
 mod generation;
 mod keys;
 mod link;
+mod sale;
 mod scripts;
 mod snapshot;
 mod sweep;
@@ -24,9 +25,9 @@ use redis::ScriptInvocation;
 use sqlx::PgPool;
 use tokio::sync::Mutex;
 
+pub use sale::Sale;
 pub use snapshot::{Change, MapRead};
 pub use sweep::StrayClaim;
-pub use transitions::Sale;
 
 use self::{answers::Answer, keys::Keys, link::Link, scripts::Scripts};
 use crate::{clock::Clock, config::Secret, holds::EngineError, ids::EventId};

@@ -1,6 +1,6 @@
 //! What any number of processes may do at any time: make expiries visible, find claims nobody owns.
 
-use super::{Engine, answers::list, transitions::Sale};
+use super::{Engine, answers::list, sale::Sale};
 use crate::{
     holds::{EngineError, SeatVersion},
     ids::{EventId, HoldId, OrderId},

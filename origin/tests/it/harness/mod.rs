@@ -1,7 +1,9 @@
 //! One application per test: its own database, its own events, a signing key as the edge has one.
 
+mod halls;
 mod psp;
 mod redis_server;
+mod shopper;
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,23 +12,20 @@ use origin::{
     AppState,
     config::{Config, Role},
     db,
-    ids::{EventId, Subject, random_text},
+    ids::random_text,
     serve::serve_on,
     service::Service,
 };
 use reqwest::{Method, RequestBuilder, StatusCode};
-use serde_json::{Value, json};
-use shared_token::{
-    dpop::HolderKey,
-    jws::Confirmation,
-    keys::{KeyRing, SigningKey},
-    session,
-};
+use serde_json::Value;
+use shared_token::keys::{KeyRing, SigningKey};
 use sqlx::{AssertSqlSafe, Connection, PgConnection, PgPool};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
+pub(crate) use halls::{event_body, hall};
 pub(crate) use psp::{Psp, Shop, WEBHOOK_SECRET};
 pub(crate) use redis_server::RedisServer;
+pub(crate) use shopper::Shopper;
 
 pub(crate) const ISSUER: &str = "https://gate.test";
 pub(crate) const PUBLIC: &str = "https://shop.test";
@@ -53,6 +52,11 @@ impl App {
     /// An application with all roles on the shared Redis.
     pub(crate) async fn start() -> Self {
         Self::start_on(&setting("FAIRGATE_TEST_REDIS_URL"), Role::All).await
+    }
+
+    /// The same with one role only.
+    pub(crate) async fn start_as(role: Role) -> Self {
+        Self::start_on(&setting("FAIRGATE_TEST_REDIS_URL"), role).await
     }
 
     /// The same with settings of one's own.
@@ -191,48 +195,6 @@ impl App {
     }
 }
 
-/// A shopper with a session.
-#[derive(Clone)]
-pub(crate) struct Shopper {
-    pub(crate) event: String,
-    pub(crate) session: String,
-    pub(crate) subject: Subject,
-    pub(crate) key: Arc<HolderKey>,
-}
-
-impl Shopper {
-    pub(crate) fn new(ring: &KeyRing, event: &str, seed: [u8; 32], exp: u64) -> Self {
-        let key = HolderKey::ed25519(&seed);
-        let subject = Subject::Key(key.thumbprint());
-        let claims = session::Claims {
-            iss: ISSUER.into(),
-            aud: event.parse::<EventId>().unwrap(),
-            inc: "inc".into(),
-            sub: subject.clone(),
-            sid: random_text().unwrap(),
-            batch: 0,
-            iat: exp - 900,
-            exp,
-            cnf: Some(Confirmation { jkt: key.thumbprint() }),
-        };
-        Self { event: event.into(), session: session::sign(&claims, ring), subject, key: Arc::new(key) }
-    }
-
-    pub(crate) fn call(&self, app: &App, method: Method, path: &str) -> RequestBuilder {
-        app.fan(method, &format!("/v1/events/{}{path}", self.event)).header("fairgate-session", &self.session)
-    }
-
-    /// Asks for seats with a fresh key.
-    pub(crate) async fn hold(&self, app: &App, seats: &[&str]) -> (StatusCode, Value) {
-        self.hold_with(app, seats, &random_text().unwrap()).await
-    }
-
-    pub(crate) async fn hold_with(&self, app: &App, seats: &[&str], key: &str) -> (StatusCode, Value) {
-        let request = self.call(app, Method::POST, "/holds").header("idempotency-key", key);
-        answer(request.json(&json!({"seat_ids": seats}))).await
-    }
-}
-
 /// Status and JSON body (null if there is none).
 pub(crate) async fn answer(request: RequestBuilder) -> (StatusCode, Value) {
     let response = request.send().await.unwrap();
@@ -266,23 +228,6 @@ pub(crate) async fn until<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<
         }
     };
     tokio::time::timeout(Duration::from_secs(10), poll).await.unwrap_or_else(|_| panic!("never: {what}"))
-}
-
-/// A chart of rows A, B, … with seats 1, 3, 5, … of one category.
-pub(crate) fn hall(rows: usize, seats: usize) -> Value {
-    let row = |r: usize| {
-        let seat = |n: usize| json!({"label": (2 * n + 1).to_string(), "x": n * 10, "y": r * 12});
-        let label = char::from(b'A' + u8::try_from(r).unwrap()).to_string();
-        json!({"label": label, "categoryKey": 1, "seats": (0..seats).map(seat).collect::<Vec<_>>()})
-    };
-    json!({"name": "Saal", "categories": {"list": [{"key": 1, "label": "Parkett"}]},
-           "subChart": {"rows": (0..rows).map(row).collect::<Vec<_>>()}})
-}
-
-pub(crate) fn event_body(venue: &str) -> Value {
-    json!({"event_id": format!("evt_{}", random_text().unwrap()), "title": "Příliš žluťoučký 🎭", "venue_id": venue,
-           "starts_at": "2027-06-05T19:30:00", "timezone": "Europe/Madrid", "onsale_at": "2024-01-01T10:00:00Z",
-           "currency": "EUR", "prices": {"Parkett": 4500}})
 }
 
 fn config(database_url: &str, redis_url: &str, jwks_url: &str) -> Config {
