@@ -85,9 +85,7 @@ mod tests {
     #[test]
     fn a_crowd_of_two_thousand_has_every_kind_of_fan() {
         let plans: Vec<Plan> = (0..2000).map(|i| Plan::draw(&mut Chance::of(1, i))).collect();
-        for intent in
-            [Intent::Buy, Intent::BuySecondCard, Intent::BuyTwice, Intent::Abandon, Intent::Leave]
-        {
+        for intent in [Intent::Buy, Intent::BuySecondCard, Intent::BuyTwice, Intent::Abandon, Intent::Leave] {
             assert!(plans.iter().filter(|plan| plan.intent == intent).count() > 50, "{intent:?}");
         }
         assert!(plans.iter().any(|plan| plan.no_show) && plans.iter().any(|plan| plan.returns));
