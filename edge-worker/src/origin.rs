@@ -4,10 +4,12 @@
 //! what a client sent under their names is dropped. An answer comes back as it is, unless it carries a command.
 
 use edge_core::wire::{Ending, Extended};
+use js_sys::Promise;
 use shared_token::session;
-use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Request, Response, WorkerGlobalScope};
+use web_sys::{Request, Response};
 
 use crate::events::event_state;
 use crate::gate_view::GateView;
@@ -16,7 +18,6 @@ use crate::joins;
 use crate::problem::{Kind, Problem};
 use crate::sessions::{Session, heard};
 use crate::telemetry::{Counter, count, log};
-use crate::timer::within;
 
 /// Carries the session to the origin, and a prolonged one back to the client.
 const SESSION_HEADER: &str = "Fairgate-Session";
@@ -26,6 +27,23 @@ const EDGE_HEADER: &str = "Fairgate-Edge";
 const COMMAND_HEADER: &str = "Fairgate-Command";
 /// Until an origin's headers arrive: three times what it may take for a purchase (10 s).
 const TIMEOUT_MS: i32 = 30_000;
+
+#[wasm_bindgen(module = "/src/forward.js")]
+extern "C" {
+    /// Sends a client's request on; `undefined` if no answer came within the bound.
+    #[wasm_bindgen(js_name = forward, catch)]
+    fn forward_js(
+        request: &Request,
+        address: &str,
+        edge: &str,
+        session: Option<&str>,
+        bound_ms: i32,
+    ) -> Result<Promise, JsValue>;
+
+    /// Sends a request of our own, likewise.
+    #[wasm_bindgen(js_name = send, catch)]
+    fn send_js(request: &Request, bound_ms: i32) -> Result<Promise, JsValue>;
+}
 
 /// Forwards to the event's origin.
 pub(crate) async fn forward_for(call: &Call<'_>, gate: &GateView, session: Option<&Session>) -> Answer {
@@ -39,35 +57,27 @@ pub(crate) async fn forward(call: &Call<'_>, base: &str, session: Option<&Sessio
         return Err(not_found());
     }
     let address = format!("{base}{}", call.request.target());
-    // The runtime reads a request where it asks for a description of one: method, headers, body, redirect mode.
-    let outgoing = Request::new_with_str_and_init(&address, call.request.raw().unchecked_ref())?;
-    let headers = outgoing.headers();
-    headers.set(EDGE_HEADER, &call.config.edge_secret)?;
-    match session {
-        Some(session) => headers.set(SESSION_HEADER, &session.token)?,
-        None => headers.delete(SESSION_HEADER)?,
-    }
-    headers.delete(COMMAND_HEADER)?;
-    let answer = send(&outgoing).await?;
+    let token = session.map(|session| &*session.token);
+    let secret = &call.config.edge_secret;
+    let answer = answered(forward_js(call.request.raw(), &address, secret, token, TIMEOUT_MS)?).await?;
     match answer.headers().get(COMMAND_HEADER)? {
         None => Ok(answer),
         Some(command) => obey(call, answer, &command, session).await,
     }
 }
 
-/// Sends a request; what comes of it within the bound, or a problem.
-pub(crate) async fn send(request: &Request) -> Result<Response, Problem> {
+/// What comes of a request that is on its way, or a problem.
+async fn answered(sent: Promise) -> Result<Response, Problem> {
     count(Counter::OriginCalls);
-    let scope: WorkerGlobalScope = js_sys::global().unchecked_into();
-    let failed = match within(TIMEOUT_MS, JsFuture::from(scope.fetch_with_request(request))).await {
-        Some(Ok(response)) => return Ok(response.unchecked_into()),
-        Some(Err(error)) => {
-            log("origin-unreachable", &format!("{error:?}"));
-            Problem::new(Kind::OriginUnreachable, "The booking service cannot be reached.").retry_after(2)
-        }
-        None => {
+    let failed = match JsFuture::from(sent).await {
+        Ok(response) if !response.is_undefined() => return Ok(response.unchecked_into()),
+        Ok(_) => {
             log("origin-timeout", &"no answer within the bound");
             Problem::new(Kind::OriginTimeout, "The booking service did not answer in time.").retry_after(5)
+        }
+        Err(error) => {
+            log("origin-unreachable", &format!("{error:?}"));
+            Problem::new(Kind::OriginUnreachable, "The booking service cannot be reached.").retry_after(2)
         }
     };
     count(Counter::OriginFailures);
@@ -84,7 +94,7 @@ pub(crate) async fn fetch_copy(call: &Call<'_>, address: &str, encoding: &str) -
     // The bytes stay as the origin compressed them, to be served like that.
     js_sys::Reflect::set(&init, &"encodeResponseBody".into(), &"manual".into())?;
     js_sys::Reflect::set(&init, &"redirect".into(), &"manual".into())?;
-    Ok(send(&Request::new_with_str_and_init(address, &init)?).await?)
+    Ok(answered(send_js(&Request::new_with_str_and_init(address, &init)?, TIMEOUT_MS)?).await?)
 }
 
 /// A command as the origin writes it.
