@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use crate::wire::{EventConfig, Proof};
 
+/// Times a path is decoded at most. Each takes work, so a path of nothing but `%25` must not buy much of it.
+const MAX_DECODINGS: usize = 4;
+
 /// What the gate does with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
@@ -26,44 +29,57 @@ pub struct RouteTable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
     path: String,
+    /// The same in lower case.
+    lower: String,
     /// Empty means all.
     methods: Vec<String>,
 }
 
 impl Pattern {
+    fn new(path: &str, methods: &[String]) -> Self {
+        Self { path: path.to_owned(), lower: path.to_ascii_lowercase(), methods: methods.to_vec() }
+    }
+
+    /// Whether this exact spelling is meant.
     fn covers(&self, method: &str, path: &str) -> bool {
+        self.covers_method(method) && glob(&self.path, path)
+    }
+
+    /// Whether an origin that ignores case and slashes at the end may take one of these spellings for what is meant.
+    fn may_cover(&self, method: &str, lenient: &[String]) -> bool {
+        self.covers_method(method) && lenient.iter().any(|path| glob(&self.lower, path))
+    }
+
+    fn covers_method(&self, method: &str) -> bool {
         // HEAD is a GET without its body: a rule for GET that let HEAD pass would leak what it guards.
         let method = if method == "HEAD" { "GET" } else { method };
         let named = |name: &String| name == method || (name == "HEAD" && method == "GET");
-        glob(&self.path, path) && (self.methods.is_empty() || self.methods.iter().any(named))
+        self.methods.is_empty() || self.methods.iter().any(named)
     }
 }
 
 impl RouteTable {
     /// The table of an event.
     pub fn of(config: &EventConfig) -> Self {
-        let pattern =
-            |path: &String, methods: &Vec<String>| Pattern { path: path.clone(), methods: methods.clone() };
+        let protect = config.protect.iter();
         Self {
-            bypass: config.bypass.iter().map(|route| pattern(&route.path, &route.methods)).collect(),
-            protect: config
-                .protect
-                .iter()
-                .map(|route| (pattern(&route.path, &route.methods), route.proof))
-                .collect(),
+            bypass: config.bypass.iter().map(|route| Pattern::new(&route.path, &route.methods)).collect(),
+            protect: protect.map(|route| (Pattern::new(&route.path, &route.methods), route.proof)).collect(),
         }
     }
 
     /// The rule for a request. `path` is as it stands in the URL, without the query.
     ///
-    /// An origin may decode `%68olds` or merge `//`, so both spellings are tried: protected if either is, bypassed
-    /// only if both are. Of several rules that match, one that wants a proof wins.
+    /// An origin may decode `%68olds`, once or until nothing is left to decode, merge `//`, ignore case or a slash at
+    /// the end. So all these spellings are tried: protected if any is, bypassed only if each decoded one is, as it
+    /// stands. Of several rules that match, one that wants a proof wins.
     pub fn rule(&self, method: &str, path: &str) -> Rule {
-        let plain = plain_path(path);
-        let spelled_twice = plain != path;
-        let met = self.protect.iter().filter(|(pattern, _)| {
-            pattern.covers(method, path) || (spelled_twice && pattern.covers(method, &plain))
-        });
+        if self.protect.is_empty() {
+            return Rule::Open;
+        }
+        let decoded = decodings(path);
+        let lenient = lenient(&decoded);
+        let met = self.protect.iter().filter(|(pattern, _)| pattern.may_cover(method, &lenient));
         let mut rule = Rule::Open;
         for (_, proof) in met {
             if rule != (Rule::Session { proof: Proof::Dpop }) {
@@ -73,9 +89,35 @@ impl RouteTable {
         if rule == Rule::Open {
             return rule;
         }
-        let bypassed = |path: &str| self.bypass.iter().any(|pattern| pattern.covers(method, path));
-        if bypassed(path) && (!spelled_twice || bypassed(&plain)) { Rule::Open } else { rule }
+        let bypassed = |path: &Cow<'_, str>| self.bypass.iter().any(|pattern| pattern.covers(method, path));
+        if decoded.iter().all(bypassed) { Rule::Open } else { rule }
     }
+}
+
+/// The path as it stands and as servers that decode once, twice and so on read it. No honest client encodes more often
+/// than the bound.
+fn decodings(path: &str) -> Vec<Cow<'_, str>> {
+    let mut decoded = vec![Cow::Borrowed(path)];
+    while decoded.len() <= MAX_DECODINGS {
+        let last = decoded.last().map_or(path, |last| last);
+        match plain_path(last) {
+            Cow::Owned(plain) if plain != last => decoded.push(Cow::Owned(plain)),
+            _ => break,
+        }
+    }
+    decoded
+}
+
+/// In lower case, with and without a slash at the end.
+fn lenient(decoded: &[Cow<'_, str>]) -> Vec<String> {
+    let mut spellings = Vec::with_capacity(2 * decoded.len());
+    for path in decoded {
+        let lower = path.to_ascii_lowercase();
+        let bare = lower.trim_end_matches('/');
+        spellings.push(format!("{bare}/"));
+        spellings.push(bare.to_owned());
+    }
+    spellings
 }
 
 /// Whether `text` matches `pattern`, in which each `*` stands for any text, `/` included.

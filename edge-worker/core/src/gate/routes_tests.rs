@@ -3,9 +3,8 @@ use proptest::prelude::*;
 use super::*;
 
 fn table(protect: &[(&str, &[&str], Proof)], bypass: &[&str]) -> RouteTable {
-    let pattern = |path: &str, methods: &[&str]| Pattern {
-        path: path.into(),
-        methods: methods.iter().map(|method| (*method).to_owned()).collect(),
+    let pattern = |path: &str, methods: &[&str]| {
+        Pattern::new(path, &methods.iter().map(|method| (*method).to_owned()).collect::<Vec<_>>())
     };
     RouteTable {
         bypass: bypass.iter().map(|path| pattern(path, &[])).collect(),
@@ -63,9 +62,31 @@ fn another_spelling_is_no_way_around() {
         "/e/holds;a=b",
         "/e%2Fholds",
         "/e\\holds",
+        "/e/%2568olds",
+        "/e/%252568olds",
+        "/e/HOLDS",
+        "/E/Holds/H1",
     ] {
         assert_eq!(table.rule("POST", path), DPOP, "{path}");
     }
+}
+
+#[test]
+fn a_lenient_origin_is_assumed_for_protection_and_never_for_bypass() {
+    let table = table(&[("/Evt/all", &[], Proof::Dpop), ("/Evt/dir/", &[], Proof::Dpop)], &["/Evt/all/"]);
+    for path in ["/Evt/all", "/evt/ALL", "/Evt/%41ll/", "/Evt/all//", "/Evt/dir", "/Evt/dir/"] {
+        assert_eq!(table.rule("GET", path), DPOP, "{path}");
+    }
+    assert_eq!(table.rule("GET", "/Evt/all/"), Rule::Open, "bypassed as it stands");
+    assert_eq!(table.rule("GET", "/evt/all/"), DPOP);
+    assert_eq!(table.rule("GET", "/Evt/allx"), Rule::Open);
+}
+
+#[test]
+fn decoding_twice_opens_no_bypass() {
+    let table = table(&[("/e/*", &[], Proof::Dpop)], &["/e/assets/*"]);
+    assert_eq!(table.rule("GET", "/e/assets/%252e%252e/checkout"), DPOP);
+    assert_eq!(table.rule("GET", "/e/assets/a%20b.css"), Rule::Open);
 }
 
 #[test]
