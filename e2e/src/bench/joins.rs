@@ -21,7 +21,7 @@ pub(super) async fn measure(info: &Info, bare: &Bare, effort: &Effort) -> Result
     let (mut joined, mut echoed) = (Vec::new(), Vec::new());
     for _ in 0..effort.rounds {
         let shots = Arc::new(prepare(info, &client, effort).await?);
-        let round = |address| press(address, effort.connections, Amount::Each(Arc::clone(&shots)));
+        let round = |address| press(address, effort.joiners, Amount::Each(Arc::clone(&shots)));
         echoed.push(round(bare.echo).await?.all(200, "the bare echo")?);
         joined.push(round(edge).await?.all(201, "joins")?);
     }

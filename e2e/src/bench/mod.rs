@@ -36,11 +36,21 @@ pub struct Effort {
     pub holds: usize,
     /// Connections of the load generator.
     pub connections: usize,
+    /// Connections of the join rounds: a join waits for its lane's commit, which it shares with whoever joins at the
+    /// same moment, so what a lane can do shows only under a crowd.
+    pub joiners: usize,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { rounds: 3, round: Duration::from_secs(4), joins: 1500, holds: 1200, connections: 32 }
+        Self {
+            rounds: 3,
+            round: Duration::from_secs(4),
+            joins: 3000,
+            holds: 1200,
+            connections: 32,
+            joiners: 256,
+        }
     }
 }
 
