@@ -194,22 +194,24 @@ pub async fn block_seats(
     rows.iter().map(read_version).collect::<Result<_, _>>().map(Some)
 }
 
-/// The seats that changed between two ages, for a store that may have missed a change.
-pub async fn changed_seats(
+/// The seats that were sold or blocked between two ages, for a store that may have missed it; with `all_blocks`, blocked
+/// ones older than that too.
+pub async fn taken_seats(
     db: &PgPool,
     event: &EventId,
-    least_secs: i32,
-    most_secs: i32,
+    (least_secs, most_secs): (i32, i32),
+    all_blocks: bool,
 ) -> Result<Vec<ChangedSeat>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT idx, version, status, owner, order_id FROM event_seats
-         WHERE event_id = $1 AND version > 0
-           AND changed_at BETWEEN clock_timestamp() - make_interval(secs => $3)
-                              AND clock_timestamp() - make_interval(secs => $2)",
+         WHERE event_id = $1 AND version > 0 AND status IN ('sold', 'blocked')
+           AND changed_at <= clock_timestamp() - make_interval(secs => $2)
+           AND (changed_at >= clock_timestamp() - make_interval(secs => $3) OR ($4 AND status = 'blocked'))",
     )
     .bind(event.as_str())
     .bind(f64::from(least_secs))
     .bind(f64::from(most_secs))
+    .bind(all_blocks)
     .fetch_all(db)
     .await?;
     rows.iter()
@@ -229,7 +231,7 @@ pub async fn changed_seats(
 pub struct ChangedSeat {
     /// Index and version.
     pub seat: SeatVersion,
-    /// `available`, `sold` or `blocked`.
+    /// `sold` or `blocked`.
     pub status: String,
     /// Who bought it.
     pub owner: Option<String>,

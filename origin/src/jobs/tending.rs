@@ -1,8 +1,8 @@
 //! Tending holds: expiry, the ledger, and what a crash between two stores may have left.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use crate::{
@@ -17,22 +17,30 @@ const UNCLAIM_SECS: u32 = 60;
 /// Seats that changed in Postgres between these ages are repeated in the hold store: whoever changed them has had time
 /// to do it, and the step that runs every five seconds passes each at least a dozen times.
 const REPEAT_AGES_SECS: (i32, i32) = (10, 90);
+/// One script call takes this many seats, as a block's own does.
+const REPEAT_CHUNK: usize = 500;
 
 /// The events to tend, read again now and then.
 #[derive(Clone, Default)]
-pub(super) struct Tended(Arc<RwLock<Vec<EventId>>>);
+pub(super) struct Tended {
+    events: Arc<RwLock<Vec<EventId>>>,
+    /// Events whose last pass of repeated seats reached the hold store. Any other's next pass takes blocks of every
+    /// age: nobody but this job tells the hold store of a block whose maker died, and while this job (or the store)
+    /// was away the block may have grown older than the window.
+    repeated: Arc<Mutex<HashSet<EventId>>>,
+}
 
 impl Tended {
     pub(super) async fn refresh(&self, state: &AppState) {
         match events::store::tended(&state.db).await {
-            Ok(events) => *self.0.write().unwrap_or_else(PoisonError::into_inner) = events,
+            Ok(events) => *self.events.write().unwrap_or_else(PoisonError::into_inner) = events,
             Err(error) => tracing::warn!(%error, "the events to tend could not be read"),
         }
     }
 
     /// What Postgres last named, and what this process has opened since.
     fn events(&self, state: &AppState) -> Vec<EventId> {
-        let mut events = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut events = self.events.read().unwrap_or_else(PoisonError::into_inner).clone();
         for event in state.holds.known_events() {
             if !events.contains(&event) {
                 events.push(event);
@@ -54,9 +62,20 @@ impl Tended {
         }
     }
 
+    fn repeated(&self) -> std::sync::MutexGuard<'_, HashSet<EventId>> {
+        self.repeated.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) async fn reconcile(&self, state: &AppState) {
         for event in self.events(state) {
-            note(state, "repeat_seats", &event, repeat_seats(state, &event).await);
+            let all_blocks = !self.repeated().contains(&event);
+            let outcome = repeat_seats(state, &event, all_blocks).await;
+            if outcome.is_ok() {
+                self.repeated().insert(event.clone());
+            } else {
+                self.repeated().remove(&event);
+            }
+            note(state, "repeat_seats", &event, outcome);
             note(state, "stray_claims", &event, settle_stray_claims(state, &event).await);
         }
     }
@@ -72,10 +91,10 @@ fn note(state: &AppState, job: &str, event: &EventId, outcome: Result<u64, Engin
     }
 }
 
-/// Repeats recent changes of seats in the hold store, which ignores those it knows.
-async fn repeat_seats(state: &AppState, event: &EventId) -> Result<u64, EngineError> {
-    let (from, to) = REPEAT_AGES_SECS;
-    let changed = events::store::changed_seats(&state.db, event, from, to).await?;
+/// Repeats recent sales and blocks in the hold store, which ignores those it knows. Seats that were freed are left to
+/// their order, which repeats itself and alone knows whose cap they count against.
+async fn repeat_seats(state: &AppState, event: &EventId, all_blocks: bool) -> Result<u64, EngineError> {
+    let changed = events::store::taken_seats(&state.db, event, REPEAT_AGES_SECS, all_blocks).await?;
     let count = changed.len() as u64;
     let mut groups: HashMap<(String, Option<String>, Option<String>), Vec<SeatVersion>> = HashMap::new();
     for ChangedSeat { seat, status, owner, order_id } in changed {
@@ -89,8 +108,12 @@ async fn repeat_seats(state: &AppState, event: &EventId) -> Result<u64, EngineEr
                 let sale = Sale { order, hold: nobody.clone(), identity, seats };
                 state.holds.mark_sold(event, &sale).await?;
             }
-            ("blocked", _, _) => state.holds.repeat_blocked(event, &nobody, &seats).await?,
-            _ => state.holds.mark_freed(event, None, &seats).await?,
+            ("blocked", _, _) => {
+                for seats in seats.chunks(REPEAT_CHUNK) {
+                    state.holds.repeat_blocked(event, &nobody, seats).await?;
+                }
+            }
+            _ => return Err(EngineError::Impossible("a sold seat without owner or order".into())),
         }
     }
     Ok(count)

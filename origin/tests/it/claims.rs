@@ -1,6 +1,7 @@
 //! What an order does to a hold: claims that no timer ends, sales and refunds told once or twice.
 
 use origin::{
+    config::Role,
     holds::{Claim, Hold, HoldState, Sale, SeatVersion, Unclaimed, store},
     ids::{EventId, OrderId},
 };
@@ -160,5 +161,43 @@ async fn claims_that_lost_their_order_are_settled() {
     .await;
     app.seat_becomes(&event, "A-3", "sold").await;
     assert_eq!(engine.claims(&failed.event).await.unwrap(), []);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn blocks_of_any_age_are_repeated_and_freed_seats_are_left_to_their_order() {
+    let app = App::start_as(Role::Api).await;
+    let event = app.event(1, 6, json!({"event_ticket_limit": 1})).await;
+    let buyer = app.shopper(&event, 1);
+    let hold = held(&app, &buyer, &["A-1"]).await;
+    let order = claim(&app, &hold).await;
+    let sale = sell(&app, &hold, &order).await;
+    app.state.holds.mark_sold(&hold.event, &sale).await.unwrap();
+    let change = async |index: i32, status: &str, age_secs: f64| {
+        sqlx::query(
+            "UPDATE event_seats SET status = $3, version = version + 1, owner = NULL, order_id = NULL,
+                    changed_at = clock_timestamp() - make_interval(secs => $4) WHERE event_id = $1 AND idx = $2",
+        )
+        .bind(&event)
+        .bind(index)
+        .bind(status)
+        .bind(age_secs)
+        .execute(&app.db)
+        .await
+        .unwrap();
+    };
+    // The seat was bought back and a block made, and whoever did both died before the hold store knew.
+    change(0, "available", 20.0).await;
+    change(2, "blocked", 3600.0).await;
+    let driver = app.sibling(Role::Driver).await;
+    app.seat_becomes(&event, "A-5", "blocked").await;
+    // A second block is seen by a later pass: by then the first pass has done all it does.
+    change(3, "blocked", 20.0).await;
+    app.seat_becomes(&event, "A-7", "blocked").await;
+    app.seat_becomes(&event, "A-1", "sold").await;
+    let freed = [SeatVersion { index: 0, version: sale.seats[0].version + 1 }];
+    app.state.holds.mark_freed(&hold.event, Some(&hold.identity), &freed).await.unwrap();
+    assert_eq!(buyer.hold(&app, &["A-3"]).await.0, 201, "what was bought back counts against nobody");
+    driver.finish().await;
     app.finish().await;
 }
