@@ -12,8 +12,8 @@ use crate::{
 };
 
 /// A rebuild that takes longer than this is taken for dead and another may start: filling 100,000 seats takes about
-/// a second.
-const REBUILD_LEASE: &str = "15 seconds";
+/// a second. One that fails gives the lease back at once.
+const REBUILD_LEASE: &str = "5 seconds";
 
 /// The generation Postgres recorded.
 #[derive(Clone, Debug)]
@@ -67,6 +67,23 @@ pub(crate) async fn raise_generation(
     .await?;
     row.map(|row| unsigned(row.try_get("generation")?, "hold_generations", "generation", event.as_str()))
         .transpose()
+}
+
+/// Gives back the lease of a rebuild that failed, so that the next request may try again.
+pub(crate) async fn give_up_rebuild(
+    db: &PgPool,
+    event: &EventId,
+    generation: u64,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE hold_generations SET rebuild_until = clock_timestamp()
+         WHERE event_id = $1 AND generation = $2 AND NOT ready",
+    )
+    .bind(event.as_str())
+    .bind(i64::try_from(generation).unwrap_or(i64::MAX))
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 pub(crate) async fn mark_ready(db: &PgPool, event: &EventId, generation: u64) -> Result<(), sqlx::Error> {

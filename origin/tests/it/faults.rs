@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Removes every key of the event, as FLUSHALL would.
-async fn forget(redis_url: &str, event: &str) {
+pub(crate) async fn forget(redis_url: &str, event: &str) {
     let client = redis::Client::open(redis_url).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     let keys: Vec<String> =
@@ -20,7 +20,7 @@ async fn forget(redis_url: &str, event: &str) {
     redis::cmd("DEL").arg(keys).query_async::<()>(&mut connection).await.unwrap();
 }
 
-fn redis_url(app: &App) -> String {
+pub(crate) fn redis_url(app: &App) -> String {
     app.state.config.redis_url.as_ref().unwrap().expose().to_owned()
 }
 
@@ -213,5 +213,34 @@ async fn transactions_that_deadlock_are_tried_again() {
     };
     let (a, b) = tokio::join!(touch(0, 1), touch(1, 0));
     assert!(a.is_ok() && b.is_ok(), "{a:?} {b:?}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_rebuild_that_fails_gives_its_lease_back() {
+    let redis = RedisServer::start().await;
+    let app = App::start_on(&redis.url(), Role::Api).await;
+    let event = app.event(1, 4, json!({})).await;
+    let shopper = app.shopper(&event, 1);
+    forget(&redis.url(), &event).await;
+    let client = redis::Client::open(redis.url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let mut memory = async |limit: &str| {
+        let mut set = redis::cmd("CONFIG");
+        set.arg("SET").arg("maxmemory").arg(limit).query_async::<()>(&mut connection).await.unwrap();
+    };
+    // A Redis without memory answers, but takes nothing.
+    memory("1").await;
+    assert_eq!(shopper.hold(&app, &["A-1"]).await.0, 503);
+    let (ready, leased): (bool, bool) = sqlx::query_as(
+        "SELECT ready, rebuild_until > clock_timestamp() FROM hold_generations WHERE event_id = $1",
+    )
+    .bind(&event)
+    .fetch_one(&app.db)
+    .await
+    .unwrap();
+    memory("0").await;
+    assert_eq!((ready, leased), (false, false));
+    assert_eq!(shopper.hold(&app, &["A-1"]).await.0, 201);
     app.finish().await;
 }

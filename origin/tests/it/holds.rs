@@ -6,7 +6,7 @@ use futures::future::join_all;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-use crate::harness::{App, Shopper, answer, assert_problem};
+use crate::harness::{App, Shopper, answer, assert_problem, event_body};
 
 #[tokio::test]
 async fn a_hold_takes_all_seats_or_none() {
@@ -196,5 +196,31 @@ async fn requests_that_make_no_sense_are_refused_clearly() {
         .header(header::CONTENT_TYPE, "text/csv")
         .body("A-1");
     assert_problem(&answer(form).await, 415, "unsupported-media-type");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn more_seats_than_any_hold_has_are_over_the_limit() {
+    let app = App::start().await;
+    let event = app.event(1, 4, json!({"event_ticket_limit": 3})).await;
+    let shopper = app.shopper(&event, 1);
+    assert_eq!(shopper.hold(&app, &["A-1", "A-3"]).await.0, 201);
+    let refused = shopper.hold(&app, &["A-5"; 101]).await;
+    assert_problem(&refused, 422, "limit-exceeded");
+    assert_eq!((&refused.1["limit"], &refused.1["used"]), (&json!(3), &json!(2)));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_seat_is_found_in_either_form_of_its_accents() {
+    let app = App::start().await;
+    let seat = json!({"label": "1", "x": 0, "y": 0});
+    let chart = json!({"name": "Saal", "categories": {"list": [{"key": 1, "label": "Parkett"}]},
+        "subChart": {"rows": [{"label": "\u{c4}", "categoryKey": 1, "seats": [seat]}]}});
+    let body = event_body(&app.venue(&chart).await);
+    assert_eq!(answer(app.operator(Method::POST, "/admin/v1/events").json(&body)).await.0, 201);
+    let shopper = app.shopper(body["event_id"].as_str().unwrap(), 1);
+    let (status, hold) = shopper.hold(&app, &["A\u{308}-1"]).await;
+    assert_eq!((status.as_u16(), &hold["seat_ids"]), (201, &json!(["\u{c4}-1"])), "{hold}");
     app.finish().await;
 }

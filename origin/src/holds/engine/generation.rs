@@ -48,7 +48,7 @@ impl Engine {
             return Ok(ready);
         }
         let recorded = store::generation(&self.0.db, event).await?;
-        let found = self.redis_generation(event).await?;
+        let found = self.redis_generation(event, run_id).await?;
         if let Some(row) = &recorded
             && row.run_id == **run_id
             && found == Some((row.generation, true))
@@ -66,27 +66,37 @@ impl Engine {
             return Err(EngineError::Rebuilding);
         };
         tracing::info!(%event, generation, "filling the hold store from the ledger");
-        self.fill(event, generation).await?;
+        if let Err(error) = self.fill(event, run_id, generation).await {
+            if let Err(lease) = store::give_up_rebuild(&self.0.db, event, generation).await {
+                tracing::warn!(%event, error = %lease, "the lease of a failed rebuild runs out by itself");
+            }
+            return Err(error);
+        }
         store::mark_ready(&self.0.db, event, generation).await?;
         self.tidy(event, at_least);
         Ok(Ready { generation, run_id: Arc::clone(run_id) })
     }
 
-    async fn redis_generation(&self, event: &EventId) -> Result<Option<(u64, bool)>, EngineError> {
+    async fn redis_generation(
+        &self,
+        event: &EventId,
+        run_id: &str,
+    ) -> Result<Option<(u64, bool)>, EngineError> {
         let meta = Keys::new(event, 0).meta();
         let (generation, ready): (Option<String>, Option<String>) = self
             .link()?
-            .call(|mut c| async move {
+            .call_on(run_id, |mut c| async move {
                 redis::cmd("HMGET").arg(meta).arg("gen").arg("ready").query_async(&mut c).await
             })
             .await?;
         generation.map(|g| Ok((number(&g)?, ready.as_deref() == Some("1")))).transpose()
     }
 
-    async fn fill(&self, event: &EventId, generation: u64) -> Result<(), EngineError> {
+    async fn fill(&self, event: &EventId, run_id: &str, generation: u64) -> Result<(), EngineError> {
         let keys = Keys::new(event, generation);
         let scripts = &self.0.scripts;
-        let begun = self.alone(scripts.begin.prepare_invoke().key(keys.meta()).arg(generation)).await?;
+        let mut begin = scripts.begin.prepare_invoke();
+        let begun = self.alone(run_id, begin.key(keys.meta()).arg(generation)).await?;
         if begun != "begun" {
             return Err(EngineError::Rebuilding);
         }
@@ -97,16 +107,18 @@ impl Engine {
             for command in chunk {
                 pipeline.add_command(command.clone()).ignore();
             }
-            self.link()?.call(|mut c| async move { pipeline.query_async::<()>(&mut c).await }).await?;
+            self.link()?
+                .call_on(run_id, |mut c| async move { pipeline.query_async::<()>(&mut c).await })
+                .await?;
         }
         let mut finish = scripts.finish.prepare_invoke();
-        let finished = self.alone(finish.key(keys.meta()).key(keys.log()).arg(generation)).await?;
+        let finished = self.alone(run_id, finish.key(keys.meta()).key(keys.log()).arg(generation)).await?;
         if finished == "finished" { Ok(()) } else { Err(EngineError::Rebuilding) }
     }
 
-    async fn alone(&self, call: &redis::ScriptInvocation<'_>) -> Result<String, EngineError> {
+    async fn alone(&self, run_id: &str, call: &redis::ScriptInvocation<'_>) -> Result<String, EngineError> {
         let answer: Vec<String> =
-            self.link()?.call(|mut c| async move { call.invoke_async(&mut c).await }).await?;
+            self.link()?.call_on(run_id, |mut c| async move { call.invoke_async(&mut c).await }).await?;
         answer.into_iter().next().ok_or_else(|| EngineError::Impossible("empty answer".into()))
     }
 

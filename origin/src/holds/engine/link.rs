@@ -73,9 +73,34 @@ impl Link {
         F: FnOnce(MultiplexedConnection) -> Fut,
         Fut: Future<Output = RedisResult<T>>,
     {
+        self.call_if(|_| true, command).await
+    }
+
+    /// The same on that very server only. Between a look at the server and the call the connection may have been
+    /// replaced, and a server that came in its place may remember a generation that Postgres has since raised.
+    pub(crate) async fn call_on<T, F, Fut>(&self, run_id: &str, command: F) -> Result<T, EngineError>
+    where
+        F: FnOnce(MultiplexedConnection) -> Fut,
+        Fut: Future<Output = RedisResult<T>>,
+    {
+        self.call_if(|open| *open.run_id == *run_id, command).await
+    }
+
+    async fn call_if<T, F, Fut>(
+        &self,
+        wanted: impl FnOnce(&Open) -> bool,
+        command: F,
+    ) -> Result<T, EngineError>
+    where
+        F: FnOnce(MultiplexedConnection) -> Fut,
+        Fut: Future<Output = RedisResult<T>>,
+    {
         let permit = timeout(PERMIT_TIMEOUT, self.permits.acquire()).await;
         let Ok(Ok(_permit)) = permit else { return Err(EngineError::Overloaded) };
         let open = self.open().await?;
+        if !wanted(&open) {
+            return Err(EngineError::Rebuilding);
+        }
         match timeout(ANSWER_TIMEOUT, command(open.connection.clone())).await {
             Ok(Ok(value)) => {
                 self.timeouts.store(0, Ordering::Relaxed);

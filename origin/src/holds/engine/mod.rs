@@ -15,6 +15,7 @@ mod scripts;
 mod snapshot;
 mod sweep;
 mod transitions;
+mod used;
 
 use std::{
     collections::HashMap,
@@ -106,18 +107,18 @@ impl Engine {
         Arc::clone(opening.entry(event.clone()).or_default())
     }
 
-    /// The keys of the event's open generation, after making sure that it is open on the server we talk to.
-    async fn keys(&self, event: &EventId) -> Result<Keys, EngineError> {
+    /// The keys of the event's open generation, after making sure that it is open on the server we talk to, and that
+    /// server: what is done with the keys must be done on it ([`Link::call_on`]).
+    async fn keys(&self, event: &EventId) -> Result<(Keys, Arc<str>), EngineError> {
         let open = self.link()?.open().await?;
         if let Some(ready) = self.known(event)
             && ready.run_id == open.run_id
         {
-            return Ok(Keys::new(event, ready.generation));
+            return Ok((Keys::new(event, ready.generation), ready.run_id));
         }
         let ready = self.open_generation(event, &open.run_id).await?;
-        let keys = Keys::new(event, ready.generation);
-        self.remember(event, ready);
-        Ok(keys)
+        self.remember(event, ready.clone());
+        Ok((Keys::new(event, ready.generation), ready.run_id))
     }
 
     /// Runs a script of the event's generation; if another process raised the generation meanwhile, once more on
@@ -127,15 +128,17 @@ impl Engine {
         B: Fn(&Keys, &mut ScriptInvocation<'_>),
     {
         for _ in 0..2 {
-            let keys = self.keys(event).await?;
+            let (keys, run_id) = self.keys(event).await?;
             let mut invocation = script.prepare_invoke();
             for key in keys.shared() {
                 invocation.key(key);
             }
             invocation.arg(keys.generation());
             build(&keys, &mut invocation);
-            let value: redis::Value =
-                self.link()?.call(|mut c| async move { invocation.invoke_async(&mut c).await }).await?;
+            let value: redis::Value = self
+                .link()?
+                .call_on(&run_id, |mut c| async move { invocation.invoke_async(&mut c).await })
+                .await?;
             let answer = Answer::parse(value, keys)?;
             match answer.word.as_str() {
                 "stale" => self.forget(event),

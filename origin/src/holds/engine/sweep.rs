@@ -76,10 +76,12 @@ impl Engine {
 
     /// Every claim the store knows.
     pub async fn claims(&self, event: &EventId) -> Result<Vec<StrayClaim>, EngineError> {
-        let keys = self.keys(event).await?;
+        let (keys, run_id) = self.keys(event).await?;
         let claims: Vec<(String, String)> = self
             .link()?
-            .call(|mut c| async move { redis::cmd("HGETALL").arg(keys.claims()).query_async(&mut c).await })
+            .call_on(&run_id, |mut c| async move {
+                redis::cmd("HGETALL").arg(keys.claims()).query_async(&mut c).await
+            })
             .await?;
         claims.into_iter().map(|(order, value)| read_claim(&order, &value)).collect()
     }

@@ -60,6 +60,9 @@ impl AskHold {
 }
 
 /// Holds seats, all or none.
+///
+/// An `Idempotency-Key` counts for this buyer, this event and this operation only: the same key at another operation
+/// (a purchase, say) is another key.
 #[utoipa::path(post, path = "/v1/events/{event}/holds", tag = "holds", request_body = AskHold,
     params(("event" = String, Path), ("Idempotency-Key" = String, Header)),
     responses((status = 201, description = "held; a replay carries `Idempotent-Replayed: true`", body = HoldMade),
@@ -77,17 +80,25 @@ pub(super) async fn ask(
 ) -> Refusal<Response> {
     let on_shelf = state.events.get(&shopper.event).await?.ok_or(Kind::UnknownEvent)?;
     on_shelf.event.check_on_sale(state.clock.now())?;
-    let indices = seat_indices(&on_shelf.plan, &request.seat_ids()?, SEATS_MAX)?;
+    let seat_ids = request.seat_ids()?;
+    if seat_ids.len() > SEATS_MAX {
+        // More than any event's limit, and more than one script call should take.
+        let used = state.holds.used(&shopper.event, &shopper.subject.to_string()).await?;
+        return Err(limit_exceeded(on_shelf.event.event_ticket_limit, used));
+    }
+    let indices = seat_indices(&on_shelf.plan, &seat_ids, SEATS_MAX)?;
     let outcome = state.holds.hold(&hold_request(&on_shelf, &shopper, &key, &indices)?).await;
     state.telemetry.holds.with_label_values(&["hold", word(&outcome)]).inc();
     match outcome? {
         HoldOutcome::Held(held) => Ok(made(&on_shelf, &shopper, &held)),
         HoldOutcome::SeatsTaken(taken) => Err(refuse_taken(&state, &on_shelf, &indices, &taken).await),
-        HoldOutcome::LimitExceeded { limit, used } => {
-            Err(Problem::new(Kind::LimitExceeded).with("limit", limit).with("used", used))
-        }
+        HoldOutcome::LimitExceeded { limit, used } => Err(limit_exceeded(limit, used)),
         HoldOutcome::KeyReused => Err(Kind::IdempotencyKeyReused.into()),
     }
+}
+
+fn limit_exceeded(limit: u32, used: u32) -> Problem {
+    Problem::new(Kind::LimitExceeded).with("limit", limit).with("used", used)
 }
 
 fn word(outcome: &Result<HoldOutcome, crate::holds::EngineError>) -> &'static str {

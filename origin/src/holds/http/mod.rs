@@ -11,6 +11,7 @@ use axum::{
     routing::{get, post},
 };
 
+use unicode_normalization::UnicodeNormalization;
 use utoipa::OpenApi;
 
 use crate::{
@@ -43,13 +44,15 @@ pub fn seat_indices(plan: &Plan, seat_ids: &[String], max: usize) -> Refusal<Vec
     let mut seen = HashSet::with_capacity(seat_ids.len());
     let mut indices = Vec::with_capacity(seat_ids.len());
     for (n, seat_id) in seat_ids.iter().enumerate() {
-        match plan.index_of(seat_id) {
+        // Plans are stored in NFC, and keyboards and file systems disagree about accents.
+        let seat_id: String = seat_id.nfc().collect();
+        match plan.index_of(&seat_id) {
             Some(index) if seen.insert(index) => indices.push(index),
             Some(_) => {
                 let fault = FieldError::new(format!("/seat_ids/{n}"), format!("{seat_id} stands twice"));
                 return Err(body::invalid(&[fault]));
             }
-            None => unknown.push(seat_id.clone()),
+            None => unknown.push(seat_id),
         }
     }
     if unknown.is_empty() {
