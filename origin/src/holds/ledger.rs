@@ -9,7 +9,11 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool, Row};
 
 use super::{Engine, EngineError, engine::Change};
-use crate::{db, ids::EventId, seat_map::version};
+use crate::{
+    db,
+    ids::{EventId, HoldId},
+    seat_map::version,
+};
 
 /// A hold as the batch found it.
 #[derive(Clone, Debug)]
@@ -150,27 +154,35 @@ impl Batch {
     }
 
     async fn insert(&self, tx: &mut PgConnection) -> Result<(), sqlx::Error> {
-        for (id, entry) in &self.entries {
-            let Some(new) = &entry.new else { continue };
-            sqlx::query(
-                "INSERT INTO holds (hold_id, event_id, identity, seats, total, currency, status, order_id, version,
-                                    created_at, expires_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
-            )
-            .bind(id)
-            .bind(self.event.as_str())
-            .bind(&new.identity)
-            .bind(&new.seats)
-            .bind(new.total)
-            .bind(&new.currency)
-            .bind(entry.status.unwrap_or("live"))
-            .bind(&entry.order)
-            .bind(signed(new.version))
-            .bind(new.created_at)
-            .bind(entry.expires_at.unwrap_or(new.created_at))
-            .execute(&mut *tx)
-            .await?;
+        let made: Vec<(&String, &Entry, &New)> =
+            self.entries.iter().filter_map(|(id, entry)| Some((id, entry, entry.new.as_ref()?))).collect();
+        if made.is_empty() {
+            return Ok(());
         }
+        // Arrays of arrays would have to be of one length, so the seats travel as text.
+        sqlx::query(
+            "INSERT INTO holds (hold_id, event_id, identity, seats, total, currency, status, order_id, version,
+                                created_at, expires_at)
+             SELECT c.hold_id, $1, c.identity, string_to_array(c.seats, ',')::integer[], c.total, c.currency, c.status,
+                    c.order_id, c.version, c.created_at, c.expires_at
+             FROM UNNEST($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[],
+                         $9::bigint[], $10::timestamptz[], $11::timestamptz[])
+                  AS c (hold_id, identity, seats, total, currency, status, order_id, version, created_at, expires_at)
+             ON CONFLICT DO NOTHING",
+        )
+        .bind(self.event.as_str())
+        .bind(made.iter().map(|(id, ..)| (*id).clone()).collect::<Vec<_>>())
+        .bind(made.iter().map(|(.., new)| new.identity.clone()).collect::<Vec<_>>())
+        .bind(made.iter().map(|(.., new)| seats_text(&new.seats)).collect::<Vec<_>>())
+        .bind(made.iter().map(|(.., new)| new.total).collect::<Vec<_>>())
+        .bind(made.iter().map(|(.., new)| new.currency.clone()).collect::<Vec<_>>())
+        .bind(made.iter().map(|(_, e, _)| e.status.unwrap_or("live").to_owned()).collect::<Vec<_>>())
+        .bind(made.iter().map(|(_, e, _)| e.order.clone()).collect::<Vec<_>>())
+        .bind(made.iter().map(|(.., new)| signed(new.version)).collect::<Vec<_>>())
+        .bind(made.iter().map(|(.., new)| new.created_at).collect::<Vec<_>>())
+        .bind(made.iter().map(|(_, e, new)| e.expires_at.unwrap_or(new.created_at)).collect::<Vec<_>>())
+        .execute(tx)
+        .await?;
         Ok(())
     }
 
@@ -197,12 +209,31 @@ impl Batch {
     }
 }
 
+/// What the ledger says became of that buyer's hold; none if it knows no such hold of theirs.
+pub async fn status_of(
+    db: &PgPool,
+    event: &EventId,
+    hold: &HoldId,
+    identity: &str,
+) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query_scalar("SELECT status FROM holds WHERE hold_id = $1 AND event_id = $2 AND identity = $3")
+        .bind(hold.as_str())
+        .bind(event.as_str())
+        .bind(identity)
+        .fetch_optional(db)
+        .await
+}
+
 async fn read_position(db: &PgPool, event: &EventId) -> Result<Option<u64>, sqlx::Error> {
     let row = sqlx::query("SELECT version FROM hold_ledger_positions WHERE event_id = $1")
         .bind(event.as_str())
         .fetch_optional(db)
         .await?;
     row.map(|row| Ok(row.try_get::<i64, _>("version")?.unsigned_abs())).transpose()
+}
+
+fn seats_text(seats: &[i32]) -> String {
+    seats.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Versions stay below 2⁵³.

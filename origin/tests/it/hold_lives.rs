@@ -3,7 +3,10 @@
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-use crate::harness::{App, Shopper, answer, assert_problem, until};
+use crate::{
+    faults::{forget, redis_url},
+    harness::{App, Shopper, answer, assert_problem, until},
+};
 
 #[tokio::test]
 async fn somebody_elses_hold_does_not_exist() {
@@ -122,5 +125,41 @@ async fn the_ledger_follows() {
         (rows == (Some(("live".into(), 4500)), Some(("released".into(), 4500)))).then_some(())
     })
     .await;
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_hold_that_only_the_ledger_remembers_is_over_not_unknown() {
+    let app = App::start().await;
+    let event = app.event(1, 4, json!({})).await;
+    let (owner, thief) = (app.shopper(&event, 1), app.shopper(&event, 2));
+    // Two holds in one batch of the ledger, one of two seats.
+    let (_, lost) = owner.hold(&app, &["A-1", "A-3"]).await;
+    let (_, returned) = owner.hold(&app, &["A-5"]).await;
+    let path = |hold: &Value| format!("/holds/{}", hold["hold_id"].as_str().unwrap());
+    assert_eq!(answer(owner.call(&app, Method::DELETE, &path(&returned))).await.0, 204);
+    until("both are in the ledger", async || {
+        let rows: Vec<(String, Vec<i32>)> = sqlx::query_as("SELECT status, seats FROM holds ORDER BY status")
+            .fetch_all(&app.db)
+            .await
+            .unwrap();
+        (rows == [("live".into(), vec![0, 1]), ("released".into(), vec![2])]).then_some(())
+    })
+    .await;
+    forget(&redis_url(&app), &event).await;
+    until("the hold store is filled again", async || {
+        (answer(owner.call(&app, Method::GET, "/holds/mine")).await.0 == 200).then_some(())
+    })
+    .await;
+    let extend = format!("{}/extend", path(&lost));
+    assert_problem(&answer(owner.call(&app, Method::GET, &path(&lost))).await, 410, "hold-expired");
+    assert_problem(&answer(owner.call(&app, Method::POST, &extend)).await, 410, "hold-expired");
+    assert_eq!(answer(owner.call(&app, Method::DELETE, &path(&lost))).await.0, 204);
+    assert_problem(&answer(owner.call(&app, Method::GET, &path(&returned))).await, 404, "not-found");
+    assert_eq!(answer(owner.call(&app, Method::DELETE, &path(&returned))).await.0, 204);
+    for (method, path) in [(Method::GET, path(&lost)), (Method::POST, extend), (Method::DELETE, path(&lost))]
+    {
+        assert_problem(&answer(thief.call(&app, method, &path)).await, 404, "not-found");
+    }
     app.finish().await;
 }

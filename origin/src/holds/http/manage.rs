@@ -12,17 +12,35 @@ use super::{ask::prolong_session, view::HoldView};
 use crate::{
     AppState,
     admitted::Shopper,
-    holds::{ExtendOutcome, Hold, HoldState, ReleaseOutcome},
+    holds::{ExtendOutcome, Hold, HoldState, ReleaseOutcome, ledger},
     ids::HoldId,
     problem::{Kind, Refusal},
     seat_map::find_event,
 };
 
+/// A shopper's own hold.
+enum Own {
+    /// As the hold store has it.
+    Known(Box<Hold>),
+    /// It ended, and only the ledger remembers it: the hold store forgets ended holds after an hour, and all holds when
+    /// it is lost.
+    Ended { given_back: bool },
+}
+
 /// The shopper's own hold; anybody else's does not exist for them.
-async fn own_hold(state: &AppState, shopper: &Shopper, hold: &str) -> Refusal<Hold> {
+async fn own_hold(state: &AppState, shopper: &Shopper, hold: &str) -> Refusal<Own> {
     let hold: HoldId = hold.parse().map_err(|_| Kind::NotFound)?;
-    let found = state.holds.load_hold(&shopper.event, &hold).await?;
-    found.filter(|hold| hold.identity == shopper.subject.to_string()).ok_or_else(|| Kind::NotFound.into())
+    let identity = shopper.subject.to_string();
+    if let Some(found) = state.holds.load_hold(&shopper.event, &hold).await? {
+        return if found.identity == identity {
+            Ok(Own::Known(Box::new(found)))
+        } else {
+            Err(Kind::NotFound.into())
+        };
+    }
+    let status = ledger::status_of(&state.db, &shopper.event, &hold, &identity).await?;
+    let status = status.ok_or(Kind::NotFound)?;
+    Ok(Own::Ended { given_back: matches!(status.as_str(), "released" | "replaced") })
 }
 
 /// One own hold.
@@ -36,7 +54,11 @@ pub(super) async fn show(
     Path((event, hold)): Path<(String, String)>,
 ) -> Refusal<Response> {
     let on_shelf = find_event(&state, &event).await?;
-    let hold = own_hold(&state, &shopper, &hold).await?;
+    let hold = match own_hold(&state, &shopper, &hold).await? {
+        Own::Known(hold) => hold,
+        Own::Ended { given_back: true } => return Err(Kind::NotFound.into()),
+        Own::Ended { given_back: false } => return Err(Kind::HoldExpired.into()),
+    };
     match hold.state {
         HoldState::Expired => Err(Kind::HoldExpired.into()),
         HoldState::Released => Err(Kind::NotFound.into()),
@@ -78,7 +100,9 @@ pub(super) async fn extend(
     Path((event, hold)): Path<(String, String)>,
 ) -> Refusal<Response> {
     let on_shelf = find_event(&state, &event).await?;
-    let mut hold = own_hold(&state, &shopper, &hold).await?;
+    let Own::Known(mut hold) = own_hold(&state, &shopper, &hold).await? else {
+        return Err(Kind::HoldExpired.into());
+    };
     match state.holds.extend(&hold, on_shelf.event.hold_seconds).await? {
         ExtendOutcome::Extended { expires_at, .. } => {
             (hold.expires_at, hold.extended) = (expires_at, true);
@@ -103,7 +127,9 @@ pub(super) async fn release(
     Path(path): Path<(String, String)>,
 ) -> Refusal<StatusCode> {
     let (_, hold) = path;
-    let hold = own_hold(&state, &shopper, &hold).await?;
+    let Own::Known(hold) = own_hold(&state, &shopper, &hold).await? else {
+        return Ok(StatusCode::NO_CONTENT);
+    };
     match state.holds.release(&hold).await? {
         ReleaseOutcome::Released | ReleaseOutcome::AlreadyOver => Ok(StatusCode::NO_CONTENT),
         ReleaseOutcome::Claimed => Err(Kind::HoldInPurchase.into()),
