@@ -67,7 +67,12 @@ impl Log {
         if generation != self.generation {
             *self = Self { generation, start: 0, end: 0, changes: VecDeque::new() };
         }
-        let fresh: Vec<Change> = changes.into_iter().filter(|c| c.sequence > self.end).collect();
+        // The fields are the ledger's; kept here they would be most of the log's memory.
+        let fresh: Vec<Change> = changes
+            .into_iter()
+            .filter(|change| change.sequence > self.end)
+            .map(|change| Change { fields: Vec::new(), ..change })
+            .collect();
         let gapless = (self.end + 1..=sequence).eq(fresh.iter().map(|c| c.sequence));
         if gapless {
             self.changes.extend(fresh);
@@ -151,6 +156,14 @@ mod tests {
         assert_eq!(log().since(version::join(1, 900)), Err(SinceError::TooOld));
         assert_eq!(log().since(version::join(3, 1)), Err(SinceError::Ahead));
         assert_eq!(log().since(version::join(2, 9)).unwrap().version, version::join(2, 9));
+    }
+
+    #[test]
+    fn the_fields_of_changes_are_not_kept() {
+        let mut log = Log::default();
+        let fields = vec![("by".to_owned(), "key:a".to_owned())];
+        log.advance(1, 1, vec![Change { fields, ..change(1, &[], &[3], &[]) }]);
+        assert_eq!(log.changes, [change(1, &[], &[3], &[])]);
     }
 
     #[test]
