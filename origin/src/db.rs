@@ -119,6 +119,13 @@ impl From<sqlx::Error> for Problem {
             sqlx::Error::Database(e) => e.code().is_some_and(|code| is_transient(&code)),
             _ => false,
         };
+        if let sqlx::Error::Database(e) = &error
+            && e.code().is_some_and(|code| is_unstorable(&code))
+        {
+            tracing::warn!(error = %error, "the database cannot store a value it was given");
+            return Problem::new(Kind::Malformed)
+                .detail("a value is out of range or has characters that no text may have");
+        }
         if busy {
             tracing::warn!(error = %error, "the database is slow or gone");
             return Problem::new(Kind::Overloaded).detail("the ledger is not answering").retry_after(2);
@@ -134,6 +141,11 @@ fn is_transient(code: &str) -> bool {
         || code.starts_with("57P")
 }
 
+/// Texts with NUL, dates and times out of Postgres' range: what a client sent, not a fault of ours.
+fn is_unstorable(code: &str) -> bool {
+    matches!(code, "22021" | "22007" | "22008" | "22P05")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +156,7 @@ mod tests {
             assert!(is_transient(code), "{code}");
         }
         for code in ["23505", "42P01", "22003"] {
-            assert!(!is_transient(code), "{code}");
+            assert!(!is_transient(code) && !is_unstorable(code), "{code}");
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Events at hand: config and plan in memory, so that no request reads Postgres for them.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::DefaultHasher},
+    hash::{Hash, Hasher},
     sync::{Arc, PoisonError, RwLock},
     time::{Duration, Instant},
 };
 
 use sqlx::PgPool;
+use tokio::sync::Mutex;
 
 use super::{event::Event, store};
 use crate::{
@@ -42,41 +44,57 @@ struct Slot {
 #[derive(Clone)]
 pub struct Shelf(Arc<Inner>);
 
+/// Reads of events not met before wait for each other in so many lanes: one read an event, and forged ids cannot make
+/// the lanes grow.
+const READ_LANES: usize = 64;
+
 struct Inner {
     db: PgPool,
     clock: Clock,
     slots: RwLock<HashMap<EventId, Slot>>,
+    reading: [Mutex<()>; READ_LANES],
 }
 
 impl Shelf {
     /// An empty shelf over `db`.
     pub fn new(db: PgPool, clock: Clock) -> Self {
-        Self(Arc::new(Inner { db, clock, slots: RwLock::new(HashMap::new()) }))
+        let reading = std::array::from_fn(|_| Mutex::new(()));
+        Self(Arc::new(Inner { db, clock, slots: RwLock::new(HashMap::new()), reading }))
     }
 
     /// The event, from memory if it was met before. An entry older than a second is answered as it is and refreshed
     /// behind; so holds go on while Postgres is away.
     pub async fn get(&self, event: &EventId) -> Result<Option<Arc<OnShelf>>, sqlx::Error> {
-        let now = self.0.clock.instant();
-        let (found, stale) = {
-            let slots = self.0.slots.read().unwrap_or_else(PoisonError::into_inner);
-            match slots.get(event) {
-                Some(slot) => {
-                    let age = now.duration_since(slot.read_at);
-                    match &slot.entry {
-                        Some(entry) => (Some(Some(Arc::clone(entry))), age > FRESH_FOR && !slot.refreshing),
-                        None => ((age < MISSING_FOR).then_some(None), false),
-                    }
-                }
-                None => (None, false),
-            }
-        };
+        let (found, stale) = self.at_hand(event);
         if stale {
             self.refresh_behind(event);
         }
-        match found {
+        if let Some(answer) = found {
+            return Ok(answer);
+        }
+        let _lane = self.lane(event).lock().await;
+        // Whoever had the lane before may have read this very event: at an on-sale a thousand requests meet it at once.
+        match self.at_hand(event).0 {
             Some(answer) => Ok(answer),
             None => self.read(event, None).await,
+        }
+    }
+
+    fn lane(&self, event: &EventId) -> &Mutex<()> {
+        let mut hasher = DefaultHasher::new();
+        event.hash(&mut hasher);
+        &self.0.reading[hasher.finish() as usize % READ_LANES]
+    }
+
+    /// What memory answers, if it may (the outer option), and whether that should be read again.
+    fn at_hand(&self, event: &EventId) -> (Option<Option<Arc<OnShelf>>>, bool) {
+        let now = self.0.clock.instant();
+        let slots = self.0.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(slot) = slots.get(event) else { return (None, false) };
+        let age = now.duration_since(slot.read_at);
+        match &slot.entry {
+            Some(entry) => (Some(Some(Arc::clone(entry))), age > FRESH_FOR && !slot.refreshing),
+            None => ((age < MISSING_FOR).then_some(None), false),
         }
     }
 

@@ -116,7 +116,23 @@ pub fn read(format: Format, body: &[u8]) -> Result<Chart, ImportError> {
         }
         Format::Csv => csv::read(&text),
     };
-    chart.map_err(ImportError::Invalid)
+    let chart = chart.map_err(ImportError::Invalid)?;
+    // JSON may spell it as an escape, so the texts are looked at and not the bytes; Postgres stores none.
+    if texts(&chart).any(|text| text.contains('\0')) {
+        return Err(ImportError::Malformed("a text has a NUL character".into()));
+    }
+    Ok(chart)
+}
+
+/// Every text of a chart that is stored.
+fn texts(chart: &Chart) -> impl Iterator<Item = &str> {
+    let seats = chart.seats.iter().flat_map(|seat| {
+        [&seat.seat_id, &seat.section, &seat.row, &seat.number, &seat.category].map(String::as_str)
+    });
+    let areas = chart.areas.iter().flat_map(|area| [area.area.as_str(), area.category.as_str()]);
+    let categories =
+        chart.categories.iter().flat_map(|category| [category.id.as_str(), category.name.as_str()]);
+    std::iter::once(chart.name.as_str()).chain(categories).chain(seats).chain(areas)
 }
 
 /// Imports a plan as a new venue, or stores nothing.

@@ -135,7 +135,11 @@ pub async fn load_plan(db: &PgPool, event: &Event) -> Result<(Arc<Plan>, Arc<Lay
         .bind(&event.layout_id)
         .fetch_one(&mut *connection)
         .await?;
-    let layout = Layout { layout_id: event.layout_id.clone(), body: Body::new(body) };
+    // Compressing a large hall takes tens of milliseconds, which would hold up every request of this thread.
+    let body = tokio::task::spawn_blocking(move || Body::new(body))
+        .await
+        .map_err(|error| sqlx::Error::Io(std::io::Error::other(error)))?;
+    let layout = Layout { layout_id: event.layout_id.clone(), body };
     Ok((Arc::new(plan), Arc::new(layout)))
 }
 

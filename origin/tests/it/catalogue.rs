@@ -1,5 +1,9 @@
 //! Events: creating, listing, changing.
 
+use std::sync::Arc;
+
+use futures::future::join_all;
+use origin::config::Role;
 use reqwest::Method;
 use serde_json::json;
 
@@ -170,5 +174,73 @@ async fn blocked_seats_are_nobodys() {
     assert_problem(&block(json!(["A-7"])).await, 409, "seats-unavailable");
     assert_problem(&block(json!(["Z-1"])).await, 404, "unknown-seats");
     assert_eq!(shopper.hold(&app, &["A-3"]).await.0, 201);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn values_no_store_can_keep_are_refused_as_such() {
+    let app = App::start().await;
+    let venue = app.venue(&hall(1, 2)).await;
+    for (field, value) in [
+        ("title", json!("a\0b")),
+        ("starts_at", json!("-200000-01-01T00:00:00")),
+        ("onsale_at", json!("+200000-01-01T00:00:00Z")),
+    ] {
+        let mut body = event_body(&venue);
+        body[field] = value;
+        let refused = answer(app.operator(Method::POST, "/admin/v1/events").json(&body)).await;
+        assert_problem(&refused, 422, "invalid");
+        assert_eq!(refused.1["errors"][0]["pointer"], format!("/{field}"));
+    }
+    let event = app.event(1, 2, json!({})).await;
+    let change = app.operator(Method::PATCH, &format!("/admin/v1/events/{event}"));
+    assert_problem(&answer(change.json(&json!({"title": "\0"}))).await, 422, "invalid");
+    for query in ["q=a%00b", "from=-200000-01-01T00:00:00"] {
+        assert_problem(&answer(app.fan(Method::GET, &format!("/v1/events?{query}"))).await, 400, "malformed");
+    }
+    let chart = json!({"name": "Saal", "categories": {"list": [{"key": 1, "label": "Par\0kett"}]},
+        "subChart": {"rows": [{"label": "A", "categoryKey": 1, "seats": [{"label": "1", "x": 0, "y": 0}]}]}});
+    let import = app.operator(Method::POST, "/admin/v1/venues?format=seatsio").json(&chart);
+    assert_problem(&answer(import).await, 400, "malformed");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_strict_orphan_rule_is_not_promised() {
+    let app = App::start().await;
+    let mut body = event_body(&app.venue(&hall(1, 2)).await);
+    body["orphan_rule"] = json!("strict");
+    let refused = answer(app.operator(Method::POST, "/admin/v1/events").json(&body)).await;
+    assert_problem(&refused, 422, "not-supported");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn the_next_page_keeps_the_filters() {
+    let app = App::start().await;
+    for title in ["Zoë & 1", "Zoë & 2", "other"] {
+        app.event(1, 1, json!({"title": title})).await;
+    }
+    // The accent as two characters, as some keyboards send it.
+    let path = "/v1/events?limit=1&status=onsale&from=2027-01-01&q=zoe%CC%88%20%26";
+    let first = app.fan(Method::GET, path).send().await.unwrap();
+    let link = first.headers()["link"].to_str().unwrap().to_owned();
+    let next = link.strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap();
+    let second = app.fan(Method::GET, next).send().await.unwrap();
+    assert!(!second.headers().contains_key("link"), "{link}");
+    let page: serde_json::Value = second.json().await.unwrap();
+    assert_eq!(page["events"][0]["title"], "Zoë & 2");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn an_event_met_by_many_at_once_is_read_once() {
+    let app = App::start_as(Role::Api).await;
+    let event: origin::ids::EventId = app.event(1, 2, json!({})).await.parse().unwrap();
+    let sibling = app.sibling(Role::Api).await;
+    let met = join_all((0..40).map(|_| sibling.state.events.get(&event))).await;
+    let met: Vec<_> = met.into_iter().map(|one| one.unwrap().unwrap()).collect();
+    assert!(met.iter().all(|one| Arc::ptr_eq(&one.plan, &met[0].plan)));
+    sibling.finish().await;
     app.finish().await;
 }

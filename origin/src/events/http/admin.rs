@@ -4,12 +4,15 @@ use axum::{
     Json,
     extract::{Path, State},
 };
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDateTime, Utc};
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 use utoipa::ToSchema;
 
-use super::{catalogue::EventView, create::TITLE_MAX};
+use super::{
+    catalogue::EventView,
+    create::{TITLE_RULE, YEAR_RULE, fits_title, fits_year},
+};
 use crate::{
     AppState,
     admitted::Operator,
@@ -36,8 +39,14 @@ pub(super) struct ChangeEvent {
 impl ChangeEvent {
     fn check(&self) -> Vec<FieldError> {
         let mut faults = Vec::new();
-        if self.title.as_ref().is_some_and(|t| t.trim().is_empty() || t.chars().count() > TITLE_MAX) {
-            faults.push(FieldError::new("/title", "1 to 300 characters"));
+        if self.title.as_ref().is_some_and(|title| !fits_title(&title.trim().nfc().collect::<String>())) {
+            faults.push(FieldError::new("/title", TITLE_RULE));
+        }
+        if self.starts_at.is_some_and(|at| !fits_year(at.year())) {
+            faults.push(FieldError::new("/starts_at", YEAR_RULE));
+        }
+        if self.onsale_at.is_some_and(|at| !fits_year(at.year())) {
+            faults.push(FieldError::new("/onsale_at", YEAR_RULE));
         }
         if self.timezone.as_ref().is_some_and(|zone| zone.parse::<chrono_tz::Tz>().is_err()) {
             faults.push(FieldError::new("/timezone", "not an IANA time zone"));

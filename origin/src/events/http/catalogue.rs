@@ -9,6 +9,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, NaiveDateTime, Utc};
 use http::{HeaderValue, header};
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 use utoipa::ToSchema;
 
 use crate::{
@@ -64,7 +65,7 @@ impl From<&Event> for EventView {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
     status: Option<String>,
@@ -95,32 +96,52 @@ pub(super) async fn list(
         return Err(malformed(format!("limit must be 1 to {PAGE_MAX}")));
     }
     let page = store::PageQuery {
-        status: query.status.map(|s| s.parse().map_err(|()| malformed("unknown status"))).transpose()?,
-        text: query.q.filter(|text| !text.is_empty()),
+        status: query
+            .status
+            .as_ref()
+            .map(|s| s.parse().map_err(|()| malformed("unknown status")))
+            .transpose()?,
+        // Titles are stored in NFC.
+        text: query.q.as_ref().filter(|text| !text.is_empty()).map(|text| text.nfc().collect()),
         from: query
             .from
-            .map(|text| parse_from(&text).ok_or_else(|| malformed("from is not a date")))
+            .as_ref()
+            .map(|text| parse_from(text).ok_or_else(|| malformed("from is not a date")))
             .transpose()?,
         after: query
             .cursor
-            .map(|c| decode_cursor(&c).ok_or_else(|| malformed("not a cursor")))
+            .as_ref()
+            .map(|c| decode_cursor(c).ok_or_else(|| malformed("not a cursor")))
             .transpose()?,
         limit: i64::from(limit) + 1,
     };
-    if page.text.as_ref().is_some_and(|text| text.len() > TEXT_MAX) {
-        return Err(malformed("q is too long"));
+    if page.text.as_ref().is_some_and(|text| text.len() > TEXT_MAX || text.contains('\0')) {
+        return Err(malformed("q is too long or has a NUL"));
     }
     let mut rows = store::page(&state.db, &page).await?;
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     let next_cursor = if more { rows.last().map(encode_cursor) } else { None };
-    let link = next_cursor.as_ref().map(|c| format!("</v1/events?limit={limit}&cursor={c}>; rel=\"next\""));
+    let link = next_cursor.as_ref().and_then(|cursor| next_link(&query, limit, cursor));
     let body = EventPage { events: rows.iter().map(EventView::from).collect(), next_cursor };
     let mut response = Json(body).into_response();
-    if let Some(link) = link.and_then(|link| HeaderValue::from_str(&link).ok()) {
+    if let Some(link) = link {
         response.headers_mut().insert(header::LINK, link);
     }
     Ok(response)
+}
+
+/// The page behind this one, with the same filters.
+fn next_link(query: &ListQuery, limit: u32, cursor: &str) -> Option<HeaderValue> {
+    let next = ListQuery {
+        limit: Some(limit),
+        cursor: Some(cursor.to_owned()),
+        status: query.status.clone(),
+        q: query.q.clone(),
+        from: query.from.clone(),
+    };
+    let parameters = serde_urlencoded::to_string(&next).ok()?;
+    HeaderValue::from_str(&format!("</v1/events?{parameters}>; rel=\"next\"")).ok()
 }
 
 /// One event.

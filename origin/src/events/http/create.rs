@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Datelike, NaiveDateTime, Utc};
 use http::StatusCode;
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
@@ -26,7 +26,19 @@ use crate::{
 };
 
 /// A title of this many characters fits every ticket.
-pub(super) const TITLE_MAX: usize = 300;
+const TITLE_MAX: usize = 300;
+pub(super) const TITLE_RULE: &str = "1 to 300 characters, no control characters";
+pub(super) const YEAR_RULE: &str = "a year from 1 to 9999";
+
+pub(super) fn fits_title(title: &str) -> bool {
+    !title.is_empty() && title.chars().count() <= TITLE_MAX && !title.chars().any(char::is_control)
+}
+
+/// Years every calendar, store and client on the way can write.
+pub(super) fn fits_year(year: i32) -> bool {
+    (1..=9999).contains(&year)
+}
+
 /// A day: longer is no hold but a reservation.
 const SECONDS_MAX: u32 = 86_400;
 /// Seats of one hold travel as keys of one script; a hundred are far below a millisecond.
@@ -93,7 +105,7 @@ const fn end_session_on_purchase() -> bool {
 /// Creates an event with all its seats available.
 #[utoipa::path(post, path = "/admin/v1/events", tag = "operators", request_body = CreateEvent,
     responses((status = 201, description = "created", body = EventView), (status = 404, description = "unknown-venue"),
-              (status = 409, description = "event-exists"), (status = 422, description = "invalid, naming every field")))]
+              (status = 409, description = "event-exists"), (status = 422, description = "invalid, naming every field; not-supported")))]
 pub(super) async fn create(
     _: Operator,
     State(state): State<AppState>,
@@ -101,6 +113,9 @@ pub(super) async fn create(
 ) -> Refusal<Response> {
     let venue: VenueId = request.venue_id.parse().map_err(|_| Kind::UnknownVenue)?;
     check_engine(&state, request.hold_engine.as_deref())?;
+    if request.orphan_rule == OrphanRule::Strict {
+        return Err(Problem::new(Kind::NotSupported).detail("orphan_rule strict is not supported yet"));
+    }
     let mut connection = state.db.acquire().await?;
     let chart = seating::store::load_chart(&mut connection, &venue).await?.ok_or(Kind::UnknownVenue)?;
     drop(connection);
@@ -159,8 +174,14 @@ fn check(request: CreateEvent, venue_id: VenueId, chart: &Chart) -> Result<(Even
         fault("/event_id", "1 to 64 letters, digits, _ and -");
     }
     let title: String = request.title.trim().nfc().collect();
-    if title.is_empty() || title.chars().count() > TITLE_MAX {
-        fault("/title", "1 to 300 characters");
+    if !fits_title(&title) {
+        fault("/title", TITLE_RULE);
+    }
+    if !fits_year(request.starts_at.year()) {
+        fault("/starts_at", YEAR_RULE);
+    }
+    if !fits_year(request.onsale_at.year()) {
+        fault("/onsale_at", YEAR_RULE);
     }
     if request.timezone.parse::<chrono_tz::Tz>().is_err() {
         fault("/timezone", "not an IANA time zone");
