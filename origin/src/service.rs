@@ -126,12 +126,35 @@ pub fn driver_router(state: AppState) -> Router {
 
 fn layered(routes: Router<AppState>, state: AppState) -> Router {
     routes
-        .fallback(|| async { Problem::new(Kind::NotFound) })
-        .method_not_allowed_fallback(|| async { Problem::new(Kind::MethodNotAllowed) })
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(BODY_MAX_BYTES))
+        .layer(middleware::from_fn(refuse_unreadable_path))
         .layer(middleware::from_fn(limit_time))
         .layer(middleware::from_fn_with_state(state.clone(), telemetry::measure))
         .with_state(state)
+}
+
+async fn no_route(State(state): State<AppState>, request: Request) -> Problem {
+    unserved(&state, &request, Kind::NotFound)
+}
+
+async fn no_method(State(state): State<AppState>, request: Request) -> Problem {
+    unserved(&state, &request, Kind::MethodNotAllowed)
+}
+
+/// Who is not the edge does not learn which of the fans' routes exist.
+fn unserved(state: &AppState, request: &Request, kind: Kind) -> Problem {
+    let fans = request.uri().path().starts_with("/v1/");
+    if fans && !admitted::is_edge(state, request.headers()) { Kind::EdgeRequired.into() } else { kind.into() }
+}
+
+/// Refuses escapes that are no UTF-8, before an extractor answers them in plain text.
+async fn refuse_unreadable_path(request: Request, next: Next) -> Response {
+    if percent_encoding::percent_decode_str(request.uri().path()).decode_utf8().is_err() {
+        return Problem::new(Kind::Malformed).detail("the path is not UTF-8").into_response();
+    }
+    next.run(request).await
 }
 
 /// Health, metrics and documents.

@@ -24,6 +24,10 @@ async fn only_the_edge_is_answered() {
         let twice = app.fan(Method::GET, &path).header("fairgate-edge", "edge-secret");
         assert_problem(&answer(twice).await, 403, "edge-required");
     }
+    // Nor does a stranger learn which routes there are.
+    for (method, path) in [(Method::GET, "/v1/nowhere"), (Method::PUT, "/v1/events")] {
+        assert_problem(&answer(app.raw(method, path)).await, 403, "edge-required");
+    }
     for path in ["/healthz", "/readyz", "/metrics", "/openapi.json", "/problems/hold-expired"] {
         assert_eq!(app.raw(Method::GET, path).send().await.unwrap().status(), 200, "{path}");
     }
@@ -85,7 +89,9 @@ async fn every_error_is_a_problem_document() {
     let huge = app.operator(Method::POST, "/admin/v1/events").body(" ".repeat(70_000));
     assert_problem(&answer(huge).await, 413, "payload-too-large");
     let escaped = app.fan(Method::GET, "/v1/events/%ff%fe/seatmap");
-    assert!(answer(escaped).await.0.is_client_error());
+    assert_problem(&answer(escaped).await, 400, "malformed");
+    assert_problem(&answer(app.raw(Method::GET, "/problems/%ff")).await, 400, "malformed");
+    assert_problem(&answer(app.operator(Method::PATCH, "/admin/v1/events/%ff")).await, 400, "malformed");
     assert_problem(&answer(app.fan(Method::GET, "/v1/events/a%20b")).await, 404, "unknown-event");
     let response = app.fan(Method::GET, "/v1/nowhere").send().await.unwrap();
     assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json");
@@ -103,6 +109,8 @@ async fn the_openapi_document_names_routes_that_exist() {
     assert_eq!(status, 200);
     assert_eq!(document, serde_json::to_value(openapi::docs()).unwrap());
     let paths = document["paths"].as_object().unwrap();
+    let hold = document["paths"]["/v1/events/{event}/holds"]["post"]["description"].as_str().unwrap();
+    assert!(hold.contains("this operation only"), "{hold}");
     for wanted in [
         "/v1/events",
         "/v1/events/{event}",
