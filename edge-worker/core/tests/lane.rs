@@ -284,6 +284,19 @@ fn a_lane_that_hears_no_tick_or_a_pause_hands_nothing_out() {
     assert!(matches!(bench.ask("a", 26_100), AskAnswer::Wait { .. }), "an older tick changes no phase");
 }
 
+/// Regression: a tick that was held up until after a pause issued its tokens.
+#[test]
+fn an_older_tick_grants_nothing_after_a_pause() {
+    let mut bench = Bench::new();
+    bench.join("a", 2_000);
+    let held_up = bench.tick_of(Phase::Open, &[(1, 0)]);
+    let pause = bench.tick_of(Phase::Paused, &[]);
+    assert_eq!(bench.tick(&pause, 20_000).totals.applied, 0);
+    assert_eq!(bench.tick(&held_up, 20_100).totals.applied, 0);
+    let resumed = bench.tick_of(Phase::Open, &[(1, 0)]);
+    assert_eq!(bench.tick(&resumed, 21_000).totals.applied, 1, "the Room sends it again");
+}
+
 #[test]
 fn every_ending_counts_once_and_frees_the_place() {
     let mut bench = Bench::new();

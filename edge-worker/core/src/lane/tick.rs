@@ -73,6 +73,10 @@ impl Lane {
         }
         self.asking.retain(|_, asker| now.since(asker.at) < ASK_LASTS_MS);
         self.sweep(now);
+        // A tick that arrives after a later one may grant what a pause has withheld since. The Room sends it again.
+        if tick.number < self.memory.tick {
+            return;
+        }
         let grants: Vec<Grant> = self.unapplied(tick).copied().collect();
         // Without an id there is no token: what is left is applied when the Room sends it again.
         for (grant, fresh_id) in grants.into_iter().zip(found.fresh_ids) {
