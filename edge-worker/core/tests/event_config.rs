@@ -96,11 +96,16 @@ fn a_rule_that_protects_nothing_is_a_fault() {
         "/admin/*",
         "/v1/holds",
         "/V1/events/evt_1/holds",
+        "/v1/events/evt_1/room",
+        "/v1/events/evt_1/queue/me",
+        "/v1/events/evt_1/batches/*",
     ];
     let accepted = [
         "/v1/events/evt_1",
         "/v1/events/evt_1/holds",
         "/v1/events/evt_1*",
+        "/v1/events/evt_1/seatmap",
+        "/v1/events/evt_1/layout",
         "/v1/events/*/holds",
         "/v1/*",
         "/*",

@@ -163,13 +163,25 @@ fn route(mut reader: Reader<'_>, proves: bool) -> Option<(Route, Option<Proof>)>
 /// A rule that matches no address of its event protects nothing, which its author would learn from strangers.
 fn refuse_unreachable(event: &str, protect: &[Protect], reader: &mut Reader<'_>) {
     let root = format!("/v1/events/{event}");
+    let below = format!("{root}/");
     let pointer = reader.at("protect");
     for (index, rule) in protect.iter().enumerate() {
         if rule.path.starts_with('/') && !reaches(&rule.path, &root) {
             let detail = format!("can match no address of this event: those begin with {root}/");
             reader.faults().push(Fault { pointer: format!("{pointer}/{index}/path"), detail });
+        } else if rule.path.strip_prefix(&below).is_some_and(is_our_own) {
+            let detail =
+                "can only match what the waiting room itself answers, which needs no session".to_owned();
+            reader.faults().push(Fault { pointer: format!("{pointer}/{index}/path"), detail });
         }
     }
+}
+
+/// Whether an address below the event's is one that never reaches an origin. The map and the layout are not among
+/// them: a rule on those turns strangers away from the copies.
+fn is_our_own(tail: &str) -> bool {
+    let own = ["room", "queue", "queue/me", "challenge", "admission", "session", "draw"];
+    own.contains(&tail) || tail.starts_with("batches/")
 }
 
 /// Whether the pattern matches `root` or anything below it.
