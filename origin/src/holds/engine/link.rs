@@ -186,3 +186,46 @@ impl Link {
         Ok(Open { connection, run_id: run_id.trim().into(), serial })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
+
+    use super::*;
+
+    /// A server that tells its `run_id` and says OK to everything else.
+    async fn server(run_id: &'static str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("redis://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut bytes = [0u8; 4096];
+            while let Ok(read @ 1..) = stream.read(&mut bytes).await {
+                let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
+                for command in text.split('*').skip(1) {
+                    let info = format!("run_id:{run_id}");
+                    let answer = if command.contains("$4\r\nINFO\r\n") {
+                        format!("${}\r\n{info}\r\n", info.len())
+                    } else {
+                        "+OK\r\n".to_owned()
+                    };
+                    stream.write_all(answer.as_bytes()).await.unwrap();
+                }
+            }
+        });
+        url
+    }
+
+    #[tokio::test]
+    async fn what_is_meant_for_one_server_is_not_said_to_another() {
+        let link = Link::new(&server("new").await, Clock).unwrap();
+        let ping = |mut c: MultiplexedConnection| async move { redis::cmd("PING").query_async(&mut c).await };
+        let refused: Result<String, EngineError> = link.call_on("old", ping).await;
+        assert!(matches!(refused, Err(EngineError::Rebuilding)), "{refused:?}");
+        let answered: Result<String, EngineError> = link.call_on("new", ping).await;
+        assert_eq!(answered.unwrap(), "OK");
+    }
+}
