@@ -59,6 +59,9 @@ pub struct Service {
 /// Why the service could not be put together.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// A secret is empty: whoever sends nothing would know it.
+    #[error("{0} must not be empty")]
+    EmptySecret(&'static str),
     /// The database URL is wrong.
     #[error("the database cannot be used: {0}")]
     Database(#[from] sqlx::Error),
@@ -79,6 +82,7 @@ pub enum StartError {
 impl Service {
     /// Puts the service together. Nothing is connected yet: stores may come up later.
     pub fn new(config: Config) -> Result<AppState, StartError> {
+        refuse_empty_secrets(&config)?;
         let clock = Clock;
         let db = db::connect(config.database_url.expose(), config.db_connections)?;
         let transport = Transport::new()?;
@@ -97,6 +101,16 @@ impl Service {
             clock,
             config,
         }))
+    }
+}
+
+fn refuse_empty_secrets(config: &Config) -> Result<(), StartError> {
+    let webhook = config.psp_webhook_secrets.iter().map(|secret| ("FAIRGATE_PSP_WEBHOOK_SECRETS", secret));
+    let secrets =
+        [("FAIRGATE_EDGE_SECRET", &config.edge_secret), ("FAIRGATE_ADMIN_TOKEN", &config.admin_token)];
+    match secrets.into_iter().chain(webhook).find(|(_, secret)| secret.expose().is_empty()) {
+        Some((name, _)) => Err(StartError::EmptySecret(name)),
+        None => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::{
     extract::{MatchedPath, Request, State},
-    http::header,
+    http::{Method, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -97,14 +97,24 @@ pub async fn measure(State(state): State<AppState>, request: Request, next: Next
         .extensions()
         .get::<MatchedPath>()
         .map_or_else(|| "unmatched".into(), |p| p.as_str().to_owned());
+    let waits_for_others = waits_for_others(&route, &method);
     let response = next.run(request).await;
     let now = state.clock.instant();
     let took = now.duration_since(began);
     state.telemetry.observe(&route, method.as_str(), response.status().as_u16(), took);
     if route.starts_with("/v1/") {
+        let took = (!waits_for_others).then_some(took);
         state.telemetry.window.record(now, took, response.status().is_server_error());
     }
     response
+}
+
+/// Does the answer wait for the payment provider, so that its latency says nothing of this service's load? Purchases
+/// and cancellations do for up to ten seconds; webhooks come when the provider likes.
+fn waits_for_others(route: &str, method: &Method) -> bool {
+    route.ends_with("/purchase")
+        || route.starts_with("/v1/webhooks/")
+        || (*method == Method::DELETE && route.contains("/bookings/"))
 }
 
 /// `GET /metrics`.
@@ -125,5 +135,20 @@ pub fn init_logs() {
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).json().with_writer(std::io::stderr);
     if subscriber.try_init().is_err() {
         tracing::debug!("logging was set up already");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Method, waits_for_others};
+
+    #[test]
+    fn what_waits_for_the_provider_is_known_by_its_route() {
+        let purchase = "/v1/events/{event}/holds/{hold}/purchase";
+        assert!(waits_for_others(purchase, &Method::POST));
+        assert!(waits_for_others("/v1/webhooks/payments/{provider}", &Method::POST));
+        assert!(waits_for_others("/v1/events/{event}/bookings/{booking}", &Method::DELETE));
+        assert!(!waits_for_others("/v1/events/{event}/bookings/{booking}", &Method::GET));
+        assert!(!waits_for_others("/v1/events/{event}/holds", &Method::POST));
     }
 }

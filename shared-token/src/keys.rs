@@ -157,12 +157,14 @@ pub(crate) fn hmac(key: &[u8; 32]) -> Hmac<Sha256> {
 }
 
 /// Compares a presented secret with the configured one in time that depends on neither's content: both are
-/// hashed first, so that lengths do not show either.
+/// hashed first, so that lengths do not show either. An empty configured secret is nobody's: no request is let in
+/// because a deployment forgot to set one.
 #[must_use]
 pub fn same_secret(presented: &str, configured: &str) -> bool {
+    let is_set = !configured.is_empty();
     let presented: [u8; 32] = Sha256::digest(presented).into();
     let configured: [u8; 32] = Sha256::digest(configured).into();
-    presented.ct_eq(&configured).into()
+    is_set & bool::from(presented.ct_eq(&configured))
 }
 
 #[cfg(test)]
@@ -182,6 +184,14 @@ mod tests {
         let x = base64url::decode_array("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo").unwrap();
         let signature = ed25519_dalek::Signature::from_bytes(&base64url::decode_array(signature).unwrap());
         usable_key(&x).unwrap().verify_strict(input, &signature).unwrap();
+    }
+
+    #[test]
+    fn an_empty_secret_is_nobodys() {
+        assert!(same_secret("s", "s"));
+        for (presented, configured) in [("", ""), ("x", ""), ("", "s"), ("S", "s"), ("s ", "s")] {
+            assert!(!same_secret(presented, configured), "{presented:?} {configured:?}");
+        }
     }
 
     /// Our constructor pads by hand what the library pads itself.

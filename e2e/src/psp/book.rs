@@ -99,12 +99,6 @@ impl Book {
         Ok(json!({"object": "list", "data": data, "has_more": matching.next().is_some()}))
     }
 
-    /// Intents ever created.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.sequence.len().try_into().unwrap_or(u64::MAX)
-    }
-
     /// The ledger, oldest first.
     #[must_use]
     pub fn ledger(&self) -> Value {

@@ -68,7 +68,7 @@ pub async fn serve(listener: TcpListener, config: Config) -> std::io::Result<()>
     let journal = Journal::open(config.state.as_deref(), &mut provider)?;
     provider.settle_interrupted();
     // A restart under the same seed must not hand out the same identifiers again.
-    let dice = Dice::new(config.seed.wrapping_add(provider.book.count()));
+    let dice = Dice::new(config.seed.wrapping_add(journal.found()));
     let inner = Inner { provider, journal, dice, faults: Faults::default(), outage_until: 0 };
     let simulator = Simulator {
         secret_key: config.secret_key.into(),

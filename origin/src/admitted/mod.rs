@@ -49,17 +49,12 @@ pub(crate) fn single<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> 
 
 /// Middleware of every `/v1` route: the caller must be the edge.
 pub async fn require_edge(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    if is_edge(&state, request.headers()) {
+    let presented = single(request.headers(), EDGE_HEADER).unwrap_or_default();
+    if same_secret(presented, state.config.edge_secret.expose()) {
         next.run(request).await
     } else {
         Problem::new(Kind::EdgeRequired).into_response()
     }
-}
-
-/// Does the caller know the edge's secret?
-pub fn is_edge(state: &AppState, headers: &HeaderMap) -> bool {
-    let presented = single(headers, EDGE_HEADER).unwrap_or_default();
-    same_secret(presented, state.config.edge_secret.expose())
 }
 
 /// A shopper with a live session of the event in the path.
@@ -97,6 +92,8 @@ pub struct Buyer {
     pub subject: Subject,
     /// The event of the session; none for a proof alone.
     pub event: Option<EventId>,
+    /// The session, even one that has ended; none for a proof alone.
+    pub sid: Option<String>,
 }
 
 impl FromRequestParts<AppState> for Buyer {
@@ -104,10 +101,14 @@ impl FromRequestParts<AppState> for Buyer {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
         match buyer_session(parts, state).await? {
-            Some(claims) => Ok(Self { subject: claims.sub.clone(), event: Some(claims.aud.clone()) }),
+            Some((_, claims)) => Ok(Self {
+                subject: claims.sub.clone(),
+                event: Some(claims.aud.clone()),
+                sid: Some(claims.sid.clone()),
+            }),
             None => {
                 let jkt = verify_proof(parts, state, None)?;
-                Ok(Self { subject: Subject::Key(jkt), event: None })
+                Ok(Self { subject: Subject::Key(jkt), event: None, sid: None })
             }
         }
     }
@@ -127,9 +128,9 @@ impl FromRequestParts<AppState> for ProvenBuyer {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
         match buyer_session(parts, state).await? {
-            Some(claims) => {
+            Some((token, claims)) => {
                 if let Some(confirmation) = &claims.cnf {
-                    verify_proof(parts, state, Some(&confirmation.jkt))?;
+                    verify_proof(parts, state, Some((&token, &confirmation.jkt)))?;
                 }
                 Ok(Self { subject: claims.sub.clone() })
             }
@@ -141,17 +142,22 @@ impl FromRequestParts<AppState> for ProvenBuyer {
 async fn buyer_session(
     parts: &mut Parts,
     state: &AppState,
-) -> Result<Option<std::sync::Arc<session::Claims>>, Problem> {
+) -> Result<Option<(String, std::sync::Arc<session::Claims>)>, Problem> {
     let event = path_event(parts, state).await?;
-    let Some(token) = single(&parts.headers, SESSION_HEADER) else { return Ok(None) };
-    let claims = state.sessions.verify(token, state.clock.unix(), Expiry::Ignored).await?;
+    let Some(token) = single(&parts.headers, SESSION_HEADER).map(str::to_owned) else { return Ok(None) };
+    let claims = state.sessions.verify(&token, state.clock.unix(), Expiry::Ignored).await?;
     if event.is_some_and(|event| event != claims.aud) {
         return Err(Kind::WrongEvent.into());
     }
-    Ok(Some(claims))
+    Ok(Some((token, claims)))
 }
 
-fn verify_proof(parts: &Parts, state: &AppState, jkt: Option<&Thumbprint>) -> Result<Thumbprint, Problem> {
+/// Verifies the request's proof; one sent along with a session must be for that very token (`ath`) and by its key.
+fn verify_proof(
+    parts: &Parts,
+    state: &AppState,
+    session: Option<(&str, &Thumbprint)>,
+) -> Result<Thumbprint, Problem> {
     let now = state.clock.unix();
     let refused = || {
         Problem::new(Kind::ProofOfPossessionFailed)
@@ -167,8 +173,8 @@ fn verify_proof(parts: &Parts, state: &AppState, jkt: Option<&Thumbprint>) -> Re
         url_candidates: &candidates,
         now,
         max_age: dpop::MAX_AGE_SECS,
-        access_token: None,
-        jkt,
+        access_token: session.map(|(token, _)| token),
+        jkt: session.map(|(_, jkt)| jkt),
     };
     match dpop::verify(proof, &expected) {
         Ok(proof) => Ok(proof.jkt),

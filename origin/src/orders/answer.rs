@@ -115,8 +115,15 @@ pub(super) fn is_confirmed(state: &OrderState) -> bool {
     matches!(state, OrderState::Confirmed { .. } | OrderState::Captured { .. })
 }
 
-/// The answer to a purchase that ended up with this order; `ticket_limit` is what one buyer may have.
-pub(super) fn purchase(order: &Order, ticket_limit: u32) -> Response {
+/// What one buyer may have of an event, and has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TicketLimit {
+    pub(super) limit: u32,
+    pub(super) used: u32,
+}
+
+/// The answer to a purchase that ended up with this order; `tickets` tells a buyer above the limit of it.
+pub(super) fn purchase(order: &Order, tickets: TicketLimit) -> Response {
     match &order.state {
         OrderState::PaymentFailed { failure: Failure::Declined(code), .. } => refuse(
             Problem::new(Kind::PaymentFailed)
@@ -137,9 +144,7 @@ pub(super) fn purchase(order: &Order, ticket_limit: u32) -> Response {
             order,
         ),
         OrderState::Expired { .. } => refuse(Problem::new(Kind::HoldExpired), order),
-        OrderState::Voiding { loss, .. } | OrderState::Voided { loss, .. } => {
-            lost(order, *loss, ticket_limit)
-        }
+        OrderState::Voiding { loss, .. } | OrderState::Voided { loss, .. } => lost(order, *loss, tickets),
         state => match (state.booking(), state.intent()) {
             (Some(booking), Some(intent)) => {
                 let body = PurchasedBody {
@@ -155,9 +160,11 @@ pub(super) fn purchase(order: &Order, ticket_limit: u32) -> Response {
     }
 }
 
-fn lost(order: &Order, loss: Loss, ticket_limit: u32) -> Response {
+fn lost(order: &Order, loss: Loss, tickets: TicketLimit) -> Response {
     let problem = match loss {
-        Loss::LimitExceeded => Problem::new(Kind::LimitExceeded).with("limit", ticket_limit),
+        Loss::LimitExceeded => {
+            Problem::new(Kind::LimitExceeded).with("limit", tickets.limit).with("used", tickets.used)
+        }
         Loss::InstrumentLimitExceeded => {
             Problem::new(Kind::LimitExceeded).with("scope", "payment_instrument")
         }

@@ -64,8 +64,14 @@ pub(super) struct Run<'r> {
     pub(super) shown_sold: bool,
 }
 
-/// Drives a leased order as far as it goes now. `seen` learns of every state a buyer may be told of.
-pub async fn drive(state: &AppState, mut order: Order, lease: &Lease, seen: &watch::Sender<OrderState>) {
+/// Drives a leased order as far as it goes now. `seen` learns of every state a buyer may be told of. Answers whether
+/// every step was committed; otherwise the order is tried again.
+pub async fn drive(
+    state: &AppState,
+    mut order: Order,
+    lease: &Lease,
+    seen: &watch::Sender<OrderState>,
+) -> bool {
     let mut run = Run { state, lease, seen, shown_sold: false };
     loop {
         let id = order.order_id.clone();
@@ -76,16 +82,16 @@ pub async fn drive(state: &AppState, mut order: Order, lease: &Lease, seen: &wat
             }
             Ok(Advanced::Rest(last)) => {
                 run.reached(&order, &last);
-                return;
+                return true;
             }
             Err(DriveError::LeaseGone) => {
                 tracing::debug!(order = %id, "somebody else goes on");
-                return;
+                return false;
             }
             Err(error) => {
                 tracing::warn!(order = %id, status = order.state.status(), %error, "will be tried again");
                 run.postpone(&order).await;
-                return;
+                return false;
             }
         }
     }

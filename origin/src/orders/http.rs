@@ -11,11 +11,12 @@ use serde::Deserialize;
 use utoipa::{OpenApi, ToSchema};
 
 use super::{
-    answer::{self, OrderBody, PendingBody, PurchasedBody},
+    answer::{self, OrderBody, PendingBody, PurchasedBody, TicketLimit},
+    event::Loss,
     order::Order,
     purchase::{self, Purchase},
     records::PurchaseKey,
-    store,
+    sale, store,
 };
 use crate::{
     AppState,
@@ -77,14 +78,20 @@ async fn buy(
     let identity = shopper.subject.to_string();
     let asked = ["POST purchase", shopper.event.as_str(), hold.as_str(), &token];
     let key = PurchaseKey { fingerprint: fingerprint(asked), key: key.as_str().to_owned() };
-    let wanted = Purchase { event: shopper.event, hold, identity, payment_method: token, key };
+    let sid = shopper.sid;
+    let wanted = Purchase { event: shopper.event, hold, identity, sid, payment_method: token, key };
     let purchased = purchase::purchase(&state, &wanted).await?;
     let event = find_event(&state, wanted.event.as_str()).await?;
-    let mut response = answer::purchase(&purchased.order, event.event.event_ticket_limit);
+    let used = match purchased.order.state.loss() {
+        Some(Loss::LimitExceeded) => sale::bought(&state.db, &wanted.event, &wanted.identity).await?,
+        _ => 0,
+    };
+    let limit = TicketLimit { limit: event.event.event_ticket_limit, used };
+    let mut response = answer::purchase(&purchased.order, limit);
     if purchased.replayed {
         response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
     }
-    finish(&state, &purchased.order, response).await
+    finish(&state, &purchased.order, Some(&wanted.sid), response).await
 }
 
 /// The buyer's order, also after the session has ended.
@@ -101,17 +108,24 @@ async fn read(
     if order.identity != buyer.subject.to_string() || order.event.as_str() != event {
         return Err(Kind::NotFound.into());
     }
-    finish(&state, &order, answer::order(&order)).await
+    finish(&state, &order, buyer.sid.as_deref(), answer::order(&order)).await
 }
 
 /// Headers every answer about an order carries, and the command to the edge.
-async fn finish(state: &AppState, order: &Order, mut response: Response) -> Refusal<Response> {
+///
+/// Every answer that shows the order confirmed to the session it was placed in ends that session, which may be done
+/// again: the first answer may get lost. A later session of the buyer's is none of this order's business.
+async fn finish(
+    state: &AppState,
+    order: &Order,
+    presented: Option<&str>,
+    mut response: Response,
+) -> Refusal<Response> {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     let command = if answer::is_confirmed(&order.state) {
         let event = find_event(state, order.event.as_str()).await?;
-        let first =
-            event.event.end_session_on_purchase && store::mark_shown(&state.db, &order.order_id).await?;
-        first.then(|| HeaderValue::from_static("complete"))
+        let its_own = presented.is_some() && presented == order.sid.as_deref();
+        (its_own && event.event.end_session_on_purchase).then(|| HeaderValue::from_static("complete"))
     } else if response.status() == http::StatusCode::ACCEPTED {
         HeaderValue::from_str(&format!("extend={EXTEND_SECS}")).ok()
     } else {

@@ -166,6 +166,14 @@ impl OrderState {
         }
     }
 
+    /// Why it lost its seats, if it did.
+    pub const fn loss(&self) -> Option<Loss> {
+        match self {
+            Self::Voiding { loss, .. } | Self::Voided { loss, .. } => Some(*loss),
+            _ => None,
+        }
+    }
+
     /// Has it failed, so that its hold may be tried again by another order?
     pub const fn has_failed(&self) -> bool {
         matches!(self, Self::PaymentFailed { .. } | Self::Expired { .. } | Self::Voided { .. })
@@ -266,6 +274,8 @@ pub struct Order {
     pub hold: HoldId,
     /// The buyer: the text of the session's subject.
     pub identity: String,
+    /// The session it was placed in; none for orders from before that was kept.
+    pub sid: Option<String>,
     /// What it buys.
     pub seats: Vec<HeldSeat>,
     /// The same, as buyers know them.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use super::{
     drive,
@@ -35,6 +35,8 @@ pub(super) struct Purchase {
     pub(super) event: EventId,
     pub(super) hold: HoldId,
     pub(super) identity: String,
+    /// The session of the request.
+    pub(super) sid: String,
     pub(super) payment_method: String,
     pub(super) key: PurchaseKey,
 }
@@ -56,14 +58,14 @@ pub(super) async fn purchase(state: &AppState, purchase: &Purchase) -> Result<Pu
         if let Some(active) = store::find_active(&state.db, &purchase.hold).await? {
             return attach(state, purchase, active).await;
         }
-        let hold = payable_hold(state, purchase).await?;
+        let Some(hold) = payable_hold(state, purchase).await? else { continue };
         let event = find_event(state, purchase.event.as_str()).await?;
         event.event.check_on_sale(state.clock.now())?;
         let seat_ids = hold.seats.iter().map(|seat| event.plan.seat_id(seat.index)).collect();
         let order = new_order(state, purchase, &hold, &event.event, seat_ids)?;
         let lease = Lease::fresh().map_err(|error| Problem::internal(&error))?;
-        if place(state, purchase, &order, &hold, &lease).await? {
-            return Ok(Purchased { order: drive_inline(state, order, lease).await?, replayed: false });
+        if let Some(order) = place_and_drive(state, purchase, order, hold, lease).await? {
+            return Ok(Purchased { order, replayed: false });
         }
     }
     Err(Problem::new(Kind::Overloaded)
@@ -105,7 +107,7 @@ async fn attach(state: &AppState, purchase: &Purchase, active: Order) -> Result<
         Ok(()) => {}
         // The very same request twice at once: the other one has it.
         Err(error) if violates(&error, "purchase_keys_pkey") => {
-            return Err(Kind::IdempotencyInProgress.into());
+            return Err(Problem::new(Kind::IdempotencyInProgress).retry_after(1));
         }
         Err(error) => return Err(error.into()),
     }
@@ -123,8 +125,9 @@ async fn wait_for_outcome(state: &AppState, mut order: Order) -> Result<Order, P
     Ok(order)
 }
 
-/// The hold, if it is the buyer's and can be paid now.
-async fn payable_hold(state: &AppState, purchase: &Purchase) -> Result<Hold, Problem> {
+/// The hold, if it is the buyer's and can be paid now; none if an order has it that was placed only after we looked
+/// for one.
+async fn payable_hold(state: &AppState, purchase: &Purchase) -> Result<Option<Hold>, Problem> {
     let load = || state.holds.load_hold(&purchase.event, &purchase.hold);
     let Some(mut hold) = load().await? else {
         let known =
@@ -134,13 +137,19 @@ async fn payable_hold(state: &AppState, purchase: &Purchase) -> Result<Hold, Pro
     if hold.identity != purchase.identity {
         return Err(Kind::NotFound.into());
     }
+    if let HoldState::Claimed(order) | HoldState::Sold(order) = &hold.state
+        && let Some((found, _)) = store::load(&state.db, order).await?
+        && !found.state.has_failed()
+    {
+        return Ok(None);
+    }
     if let HoldState::Claimed(order) = &hold.state {
-        // No order on the hold is active, so this one failed and its seats are about to be given back: do it now.
+        // Of a failed order, whose seats are about to be given back: do it now.
         state.holds.unclaim(&purchase.event, &purchase.hold, order, RETURNED_HOLD_SECS).await?;
         hold = load().await?.ok_or(Kind::HoldExpired)?;
     }
     match hold.state {
-        HoldState::Live => Ok(hold),
+        HoldState::Live => Ok(Some(hold)),
         HoldState::Claimed(_) => Err(Kind::HoldInPurchase.into()),
         HoldState::Sold(_) | HoldState::Released | HoldState::Expired => Err(Kind::HoldExpired.into()),
     }
@@ -162,6 +171,7 @@ fn new_order(
         event: purchase.event.clone(),
         hold: purchase.hold.clone(),
         identity: purchase.identity.clone(),
+        sid: Some(purchase.sid.clone()),
         seats: hold.seats.clone(),
         seat_ids,
         total: Money { minor: hold.total, currency },
@@ -178,12 +188,12 @@ fn new_order(
 /// Makes order, key and claim durable together; false if another request was first on the hold or with the key.
 async fn place(
     state: &AppState,
-    purchase: &Purchase,
+    key: &PurchaseKey,
     order: &Order,
     hold: &Hold,
     lease: &Lease,
 ) -> Result<bool, Problem> {
-    let (order, hold, key, lease) = (order.clone(), hold.clone(), purchase.key.clone(), lease.clone());
+    let (order, hold, key, lease) = (order.clone(), hold.clone(), key.clone(), lease.clone());
     let placed = db::transact("place_order", &state.db, move |tx| {
         let (order, hold, key, lease) = (order.clone(), hold.clone(), key.clone(), lease.clone());
         Box::pin(async move {
@@ -208,16 +218,34 @@ fn violates(error: &sqlx::Error, constraint: &str) -> bool {
     matches!(error, sqlx::Error::Database(e) if e.constraint() == Some(constraint))
 }
 
-/// Drives the order in a task of its own, since an accepted purchase runs on though its buyer hangs up, and waits for
-/// an outcome.
-async fn drive_inline(state: &AppState, order: Order, lease: Lease) -> Result<Order, Problem> {
+/// Places the order and drives it in a task of its own, since a purchase runs on though its buyer hangs up, and waits
+/// for an outcome; none if it was not placed.
+async fn place_and_drive(
+    state: &AppState,
+    purchase: &Purchase,
+    order: Order,
+    hold: Hold,
+    lease: Lease,
+) -> Result<Option<Order>, Problem> {
     let id = order.order_id.clone();
     let (sender, mut seen) = watch::channel(order.state.clone());
-    let worker = state.clone();
-    tokio::spawn(async move { drive(&worker, order, &lease, &sender).await });
+    let (told, placed) = oneshot::channel();
+    let (worker, key) = (state.clone(), purchase.key.clone());
+    tokio::spawn(async move {
+        let placed = place(&worker, &key, &order, &hold, &lease).await;
+        let goes_on = matches!(placed, Ok(true));
+        // Nobody listens once the buyer has hung up.
+        let _ = told.send(placed);
+        if goes_on {
+            drive(&worker, order, &lease, &sender).await;
+        }
+    });
+    if !placed.await.map_err(|error| Problem::internal(&error))?? {
+        return Ok(None);
+    }
     let outcome = seen.wait_for(|state| !state.is_open());
     // Over time, or the worker gave the order up to the driver: the row says where it stands.
     let _ = tokio::time::timeout(INLINE_LIMIT, outcome).await;
     let (order, _) = store::load(&state.db, &id).await?.ok_or(Kind::NotFound)?;
-    Ok(order)
+    Ok(Some(order))
 }

@@ -60,7 +60,7 @@ pub(crate) async fn find_key(
     .transpose()
 }
 
-/// Opens a claim for support; repeating changes nothing.
+/// Opens a claim for support, or a settled one again under its new id; repeating changes nothing.
 pub(crate) async fn open_support_claim(
     tx: &mut PgConnection,
     order: &Order,
@@ -70,7 +70,11 @@ pub(crate) async fn open_support_claim(
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO support_claims (claim_id, order_id, event_id, amount, currency, intent_id, reason)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (order_id) DO NOTHING",
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (order_id) DO UPDATE
+         SET claim_id = EXCLUDED.claim_id, reason = EXCLUDED.reason, status = 'open',
+             created_at = clock_timestamp(), settled_at = NULL
+         WHERE support_claims.status = 'settled' AND support_claims.claim_id <> EXCLUDED.claim_id",
     )
     .bind(claim_id)
     .bind(order.order_id.as_str())

@@ -75,6 +75,7 @@ pub(super) fn order(row: &PgRow) -> Result<Order, sqlx::Error> {
         event: row.try_get::<String, _>("event_id")?.parse().map_err(|_| wrong("event_id"))?,
         hold: row.try_get::<String, _>("hold_id")?.parse().map_err(|_| wrong("hold_id"))?,
         identity: row.try_get("identity")?,
+        sid: row.try_get("sid")?,
         seats: seats.collect::<Result<_, ImpossibleRow>>()?,
         seat_ids: row.try_get("seat_ids")?,
         total: Money { minor: row.try_get("total")?, currency },

@@ -110,6 +110,17 @@ async fn count_buyer(
     Ok(counted.rows_affected() == 1)
 }
 
+/// How many tickets of the event the buyer has.
+pub async fn bought(db: &PgPool, event: &EventId, identity: &str) -> Result<u32, sqlx::Error> {
+    let bought: Option<i32> =
+        sqlx::query_scalar("SELECT bought FROM buyers WHERE event_id = $1 AND identity = $2")
+            .bind(event.as_str())
+            .bind(identity)
+            .fetch_optional(db)
+            .await?;
+    Ok(bought.and_then(|bought| u32::try_from(bought).ok()).unwrap_or(0))
+}
+
 async fn count_instrument(
     tx: &mut PgConnection,
     event: &EventId,

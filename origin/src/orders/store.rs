@@ -47,8 +47,8 @@ pub async fn insert(tx: &mut PgConnection, order: &Order, lease: &Lease) -> Resu
     let prices: Vec<i64> = order.seats.iter().map(|seat| seat.price).collect();
     sqlx::query(
         "INSERT INTO orders (order_id, event_id, hold_id, identity, seats, prices, seat_ids, total, currency,
-                             payment_method, status, due_at, lease_token)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp() + $12, $13)",
+                             payment_method, status, due_at, lease_token, sid)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp() + $12, $13, $14)",
     )
     .bind(order.order_id.as_str())
     .bind(order.event.as_str())
@@ -63,6 +63,7 @@ pub async fn insert(tx: &mut PgConnection, order: &Order, lease: &Lease) -> Resu
     .bind(order.state.status())
     .bind(LEASE)
     .bind(&lease.0)
+    .bind(&order.sid)
     .execute(tx)
     .await?;
     Ok(())
@@ -117,12 +118,15 @@ pub async fn was_held_by(
 }
 
 /// Leases up to `limit` orders that are due, whoever had them before.
+///
+/// Materialized: as an ordinary subquery it may be run once per row, and each run leases another `limit`.
 pub async fn lease_due(db: &PgPool, lease: &Lease, limit: i64) -> Result<Vec<Order>, sqlx::Error> {
     let rows = sqlx::query(
-        "UPDATE orders SET lease_token = $1, due_at = clock_timestamp() + $2
-         WHERE order_id IN (SELECT order_id FROM orders WHERE due_at <= clock_timestamp()
-                            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-         RETURNING *",
+        "WITH due AS MATERIALIZED (SELECT order_id FROM orders WHERE due_at <= clock_timestamp()
+                                   ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+         UPDATE orders SET lease_token = $1, due_at = clock_timestamp() + $2
+         FROM due WHERE orders.order_id = due.order_id
+         RETURNING orders.*",
     )
     .bind(&lease.0)
     .bind(LEASE)
@@ -204,13 +208,4 @@ pub async fn postpone(
     .execute(db)
     .await?;
     Ok(())
-}
-
-/// Notes that the buyer saw the order confirmed. True the first time.
-pub async fn mark_shown(db: &PgPool, order: &OrderId) -> Result<bool, sqlx::Error> {
-    let marked = sqlx::query("UPDATE orders SET shown = true WHERE order_id = $1 AND NOT shown")
-        .bind(order.as_str())
-        .execute(db)
-        .await?;
-    Ok(marked.rows_affected() == 1)
 }

@@ -20,6 +20,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 const AT_ONCE: i64 = 64;
 /// An order another worker has is looked at again after this.
 const BUSY_PAUSE: chrono::Duration = chrono::Duration::seconds(2);
+/// An order that got nowhere is looked at again after this: as often as its own driver does in the long run.
+const FAILED_PAUSE: chrono::Duration = chrono::Duration::seconds(20);
 /// Pause between removals of old rows.
 const CLEAN_PAUSE: Duration = Duration::from_secs(3600);
 
@@ -69,7 +71,9 @@ async fn handle(state: &AppState, webhook: &DueWebhook, token: &str) -> Result<(
                 return Ok(store::postpone(&state.db, webhook, token, BUSY_PAUSE).await?);
             };
             let (seen, _) = watch::channel(order.state.clone());
-            orders::drive(state, order, &lease, &seen).await;
+            if !orders::drive(state, order, &lease, &seen).await {
+                return Ok(store::postpone(&state.db, webhook, token, FAILED_PAUSE).await?);
+            }
         }
         // Nothing of this order depends on what the provider has to tell.
         _ => {}

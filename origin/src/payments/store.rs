@@ -50,14 +50,15 @@ pub async fn record(db: &PgPool, webhook: &Webhook<'_>) -> Result<(), sqlx::Erro
     Ok(())
 }
 
-/// Leases webhooks that are due.
+/// Leases webhooks that are due. Materialized, so that no plan leases more than `limit`.
 pub async fn lease_due(db: &PgPool, token: &str, limit: i64) -> Result<Vec<DueWebhook>, sqlx::Error> {
     let rows = sqlx::query(
-        "UPDATE payment_webhooks SET lease_token = $1, due_at = clock_timestamp() + $2
-         WHERE (provider, webhook_id) IN (SELECT provider, webhook_id FROM payment_webhooks
-                                          WHERE due_at <= clock_timestamp() ORDER BY due_at LIMIT $3
-                                          FOR UPDATE SKIP LOCKED)
-         RETURNING provider, webhook_id, intent_id",
+        "WITH due AS MATERIALIZED (SELECT provider, webhook_id FROM payment_webhooks
+                                   WHERE due_at <= clock_timestamp() ORDER BY due_at LIMIT $3
+                                   FOR UPDATE SKIP LOCKED)
+         UPDATE payment_webhooks w SET lease_token = $1, due_at = clock_timestamp() + $2
+         FROM due WHERE w.provider = due.provider AND w.webhook_id = due.webhook_id
+         RETURNING w.provider, w.webhook_id, w.intent_id",
     )
     .bind(token)
     .bind(LEASE)

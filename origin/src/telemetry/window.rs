@@ -18,11 +18,13 @@ const BUCKETS: usize = 28;
 struct Second {
     number: u64,
     buckets: [u32; BUCKETS],
+    untimed: u32,
     errors: u32,
     pool_wait_ms: u32,
 }
 
-const EMPTY: Second = Second { number: u64::MAX, buckets: [0; BUCKETS], errors: 0, pool_wait_ms: 0 };
+const EMPTY: Second =
+    Second { number: u64::MAX, buckets: [0; BUCKETS], untimed: 0, errors: 0, pool_wait_ms: 0 };
 
 /// A ring of seconds.
 pub struct Window {
@@ -35,6 +37,9 @@ pub struct Window {
 pub struct Merged {
     /// Requests per bucket.
     pub buckets: Vec<u64>,
+    /// Requests whose latency says nothing of this service.
+    #[serde(default)]
+    pub untimed: u64,
     /// Requests answered with 5xx.
     pub errors: u64,
     /// Longest wait for a database connection, milliseconds.
@@ -67,11 +72,14 @@ impl Window {
         change(second)
     }
 
-    /// Counts one request.
-    pub fn record(&self, now: Instant, took: Duration, error: bool) {
+    /// Counts one request; without its latency if that was another service's.
+    pub fn record(&self, now: Instant, took: Option<Duration>, error: bool) {
         self.at(now, |second| {
-            let bucket = &mut second.buckets[bucket_of(took)];
-            *bucket = bucket.saturating_add(1);
+            let count = match took {
+                Some(took) => &mut second.buckets[bucket_of(took)],
+                None => &mut second.untimed,
+            };
+            *count = count.saturating_add(1);
             second.errors = second.errors.saturating_add(u32::from(error));
         });
     }
@@ -91,6 +99,7 @@ impl Window {
             for (sum, count) in sums.buckets.iter_mut().zip(second.buckets) {
                 *sum += u64::from(count);
             }
+            sums.untimed += u64::from(second.untimed);
             sums.errors += u64::from(second.errors);
             sums.pool_wait_ms = sums.pool_wait_ms.max(u64::from(second.pool_wait_ms));
         }
@@ -105,11 +114,12 @@ impl Merged {
         for (sum, count) in self.buckets.iter_mut().zip(&other.buckets) {
             *sum = sum.saturating_add(*count);
         }
+        self.untimed = self.untimed.saturating_add(other.untimed);
         self.errors = self.errors.saturating_add(other.errors);
         self.pool_wait_ms = self.pool_wait_ms.max(other.pool_wait_ms);
     }
 
-    /// Requests in the window.
+    /// Requests in the window whose latency counts.
     pub fn count(&self) -> u64 {
         self.buckets.iter().sum()
     }
@@ -133,7 +143,7 @@ impl Merged {
 
     /// Share of requests that ended with 5xx.
     pub fn error_rate(&self) -> f64 {
-        let count = self.count();
+        let count = self.count().saturating_add(self.untimed);
         if count == 0 { 0.0 } else { self.errors as f64 / count as f64 }
     }
 }
@@ -148,10 +158,10 @@ mod tests {
         let start = Clock.instant();
         let window = Window::new(start);
         for _ in 0..98 {
-            window.record(start, Duration::from_millis(4), false);
+            window.record(start, Some(Duration::from_millis(4)), false);
         }
         for _ in 0..2 {
-            window.record(start, Duration::from_millis(900), true);
+            window.record(start, Some(Duration::from_millis(900)), true);
         }
         let sums = window.sum(start);
         assert_eq!(sums.quantile_ms(0.5), Some(4.0));
@@ -159,16 +169,31 @@ mod tests {
         assert!((sums.error_rate() - 0.02).abs() < 1e-9);
         let later = start + Duration::from_secs(WINDOW_SECS);
         assert_eq!(window.sum(later).quantile_ms(0.5), None);
-        window.record(later, Duration::from_millis(1), false);
+        window.record(later, Some(Duration::from_millis(1)), false);
         assert_eq!(window.sum(later).count(), 1);
+    }
+
+    #[test]
+    fn a_slow_provider_shows_in_errors_and_not_in_latencies() {
+        let start = Clock.instant();
+        let window = Window::new(start);
+        window.record(start, Some(Duration::from_millis(4)), false);
+        for error in [true, false, false] {
+            window.record(start, None, error);
+        }
+        let mut sums = window.sum(start);
+        assert_eq!(sums.quantile_ms(1.0), Some(4.0));
+        assert!((sums.error_rate() - 0.25).abs() < 1e-9);
+        sums.add(&window.sum(start));
+        assert!((sums.error_rate() - 0.25).abs() < 1e-9);
     }
 
     #[test]
     fn sums_of_processes_add_up() {
         let start = Clock.instant();
         let (a, b) = (Window::new(start), Window::new(start));
-        a.record(start, Duration::from_millis(1), false);
-        b.record(start, Duration::from_secs(100), true);
+        a.record(start, Some(Duration::from_millis(1)), false);
+        b.record(start, Some(Duration::from_secs(100)), true);
         let mut sum = a.sum(start);
         sum.add(&b.sum(start));
         assert_eq!(sum.count(), 2);

@@ -24,9 +24,9 @@ fn mine(app: &App, shopper: &Shopper, query: &str) -> reqwest::RequestBuilder {
 }
 
 /// A proof of the shopper's key for one request.
-fn prove(shopper: &Shopper, method: &str, url: &str, iat: u64) -> String {
+fn prove(shopper: &Shopper, method: &str, url: &str, iat: u64, access_token: Option<&str>) -> String {
     let jti = random_text().unwrap();
-    dpop::sign(&shopper.key, &dpop::Request { method, url, iat, jti: &jti, access_token: None })
+    dpop::sign(&shopper.key, &dpop::Request { method, url, iat, jti: &jti, access_token })
 }
 
 /// The same buyer, whose session is over.
@@ -63,7 +63,7 @@ async fn orders_and_bookings_are_their_buyers_also_after_the_session() {
 
     // By a proof of the key alone.
     let now = shop.app.state.clock.unix();
-    let proof = prove(&shopper, "GET", &format!("{PUBLIC}/v1/users/me/bookings"), now);
+    let proof = prove(&shopper, "GET", &format!("{PUBLIC}/v1/users/me/bookings"), now, None);
     let request = shop.app.fan(Method::GET, "/v1/users/me/bookings").header("dpop", proof);
     let (status, list) = answer(request).await;
     assert_eq!((status.as_u16(), &list["bookings"][0]["booking_id"]), (200, &bought["booking_id"]));
@@ -105,10 +105,20 @@ async fn pages_have_every_booking_once_though_many_are_of_one_moment() {
 }
 
 async fn give_back(shop: &Shop, shopper: &Shopper, booking: &str) -> (StatusCode, Value) {
+    give_back_for(shop, shopper, booking, Some(&shopper.session)).await
+}
+
+/// The same with a proof for `token`, whatever session is sent along.
+async fn give_back_for(
+    shop: &Shop,
+    shopper: &Shopper,
+    booking: &str,
+    token: Option<&str>,
+) -> (StatusCode, Value) {
     let path = format!("/bookings/{booking}");
     let url = format!("{PUBLIC}/v1/events/{}{path}", shopper.event);
     let now = shop.app.state.clock.unix();
-    let proof = prove(shopper, "DELETE", &url, now);
+    let proof = prove(shopper, "DELETE", &url, now, token);
     answer(shopper.call(&shop.app, Method::DELETE, &path).header("dpop", proof)).await
 }
 
@@ -120,6 +130,11 @@ async fn a_canceled_booking_is_refunded_once_and_its_seat_is_sold_again() {
     let booking = bought["booking_id"].as_str().unwrap();
     let without_proof = shopper.call(&shop.app, Method::DELETE, &format!("/bookings/{booking}"));
     assert_problem(&answer(without_proof).await, 401, "proof-of-possession-failed");
+    // A proof for no token, or for another session of the same buyer's, is none for this one.
+    for token in [None, Some(ended(&shop.app, &shopper, 1).session)] {
+        let refused = give_back_for(&shop, &shopper, booking, token.as_deref()).await;
+        assert_problem(&refused, 401, "proof-of-possession-failed");
+    }
     assert_problem(&give_back(&shop, &shop.app.shopper(&event, 2), booking).await, 404, "not-found");
     let canceled = until("the booking is canceled", async || {
         let (status, body) = give_back(&shop, &ended(&shop.app, &shopper, 1), booking).await;

@@ -14,6 +14,7 @@ mod hold_lives;
 mod holds;
 mod money;
 mod plans;
+mod purchases;
 mod saga;
 mod seat_map;
 mod service;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::harness::{Psp, Shop, Shopper, answer, until};
 
 /// An order as its worker left it when it died right after writing the row.
-async fn placed(shop: &Shop, shopper: &Shopper, hold: &str) -> OrderId {
+pub(crate) async fn placed(shop: &Shop, shopper: &Shopper, hold: &str) -> OrderId {
     let state = &shop.app.state;
     let (event, hold): (_, HoldId) = (shopper.event.parse().unwrap(), hold.parse().unwrap());
     let hold = state.holds.load_hold(&event, &hold).await.unwrap().unwrap();
@@ -21,6 +21,7 @@ async fn placed(shop: &Shop, shopper: &Shopper, hold: &str) -> OrderId {
         event,
         hold: hold.hold_id.clone(),
         identity: hold.identity.clone(),
+        sid: None,
         seats: hold.seats.clone(),
         seat_ids: hold.seats.iter().map(|seat| seat.index.to_string()).collect(),
         total: Money { minor: hold.total, currency: "EUR".parse().unwrap() },

@@ -1,6 +1,10 @@
 //! Webhooks: only the provider's own, once each, in any order.
 
 use hmac::{Hmac, KeyInit, Mac};
+use origin::{
+    config::{Config, Secret},
+    service::{Service, StartError},
+};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -103,5 +107,21 @@ async fn a_webhook_brings_an_order_on_before_it_is_due() {
     })
     .await;
     shop.assert_sound(&event).await;
+    shop.finish().await;
+}
+
+#[tokio::test]
+async fn an_empty_secret_is_refused_at_the_start() {
+    let shop = Shop::start().await;
+    let empty: [fn(&mut Config); 3] = [
+        |config| config.edge_secret = Secret::from(""),
+        |config| config.admin_token = Secret::from(""),
+        |config| config.psp_webhook_secrets.push(Secret::from("")),
+    ];
+    for change in empty {
+        let mut config = shop.app.state.config.clone();
+        change(&mut config);
+        assert!(matches!(Service::new(config), Err(StartError::EmptySecret(_))));
+    }
     shop.finish().await;
 }
