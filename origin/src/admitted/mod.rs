@@ -49,12 +49,17 @@ pub(crate) fn single<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> 
 
 /// Middleware of every `/v1` route: the caller must be the edge.
 pub async fn require_edge(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let presented = single(request.headers(), EDGE_HEADER).unwrap_or_default();
-    if same_secret(presented, state.config.edge_secret.expose()) {
+    if is_edge(&state, request.headers()) {
         next.run(request).await
     } else {
         Problem::new(Kind::EdgeRequired).into_response()
     }
+}
+
+/// Does the caller know the edge's secret?
+pub fn is_edge(state: &AppState, headers: &HeaderMap) -> bool {
+    let presented = single(headers, EDGE_HEADER).unwrap_or_default();
+    same_secret(presented, state.config.edge_secret.expose())
 }
 
 /// A shopper with a live session of the event in the path.
