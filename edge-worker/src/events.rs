@@ -4,14 +4,17 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use edge_core::draw::Order;
-use edge_core::gate::Recent;
+use edge_core::gate::{ADMIT_MAX_AGE_MS, ROUTES_MAX_AGE_MS, Recent};
 use edge_core::wire::{BatchRecord, Document, Place, Transcript};
+use futures::future::try_join_all;
 use shared_token::ids::EventId;
 use worker::Env;
 
 use crate::copied::Copied;
 use crate::gate_view::GateView;
+use crate::http::Call;
 use crate::http::prepared::Prepared;
+use crate::joins;
 use crate::objects::{CallError, RoomClient};
 use crate::problem::{Kind, Problem};
 use crate::sessions::{heard, unavailable};
@@ -19,12 +22,26 @@ use crate::telemetry::{Counter, count, log};
 
 /// Events an isolate remembers; a deployment runs a handful at a time.
 const EVENTS: usize = 64;
-/// Batches an isolate keeps prepared: one a second for a quarter of an hour, in about a kilobyte each.
-const BATCHES: usize = 1_000;
+/// Records an isolate keeps prepared: a batch a second for a quarter of an hour, in about a kilobyte each, and the draw.
+const RECORDS: usize = 1_000;
+/// Batches asked for at once: a request may have six calls under way.
+const AT_ONCE: u32 = 6;
+/// How every document of the room is served. Records never change, but their addresses outlive them: an event deleted
+/// and created anew has others there, so a cache asks whether it is still the same.
+const HEADERS: [(&str, &str); 4] = [
+    ("Content-Type", "application/json"),
+    ("Cache-Control", "public, max-age=1"),
+    ("Access-Control-Allow-Origin", "*"),
+    ("Access-Control-Expose-Headers", "ETag"),
+];
 
 thread_local! {
     static EVENTS_SEEN: RefCell<Recent<String, Rc<EventState>>> = RefCell::new(Recent::new(EVENTS));
+    /// Ids somebody asked for of which no event is known: a flood of them displaces no event.
+    static STRANGERS: RefCell<Recent<String, Rc<EventState>>> = RefCell::new(Recent::new(EVENTS));
 }
+
+type Records = Recent<(String, u32), Rc<Copied<Record>>>;
 
 /// Copies of one event's documents.
 #[derive(Debug)]
@@ -32,24 +49,13 @@ pub(crate) struct EventState {
     id: EventId,
     gate: Copied<GateView>,
     room: Copied<Prepared>,
-    draw: RefCell<Option<Rc<Drawn>>>,
-    batches: RefCell<Recent<u32, Rc<Batch>>>,
+    /// By incarnation and batch; the draw is batch 0.
+    records: RefCell<Records>,
 }
 
-/// The draw's transcript: to be served, and to compute positions from.
+/// The draw or a batch: to be served, and to compute positions from.
 #[derive(Debug)]
-pub(crate) struct Drawn {
-    /// Incarnation it belongs to.
-    inc: String,
-    /// As it is served.
-    pub(crate) document: Prepared,
-    order: Order,
-}
-
-/// A batch: to be served, and to compute positions from.
-#[derive(Debug)]
-pub(crate) struct Batch {
-    inc: String,
+pub(crate) struct Record {
     /// As it is served.
     pub(crate) document: Prepared,
     order: Order,
@@ -57,25 +63,35 @@ pub(crate) struct Batch {
 
 /// The state of an event in this isolate; none of it is about one request.
 pub(crate) fn event_state(id: &EventId) -> Rc<EventState> {
-    EVENTS_SEEN.with_borrow_mut(|events| {
-        if let Some(state) = events.get(id.as_str()) {
+    if let Some(state) =
+        EVENTS_SEEN.with_borrow_mut(|events| events.get(id.as_str()).map(|known| Rc::clone(known)))
+    {
+        return state;
+    }
+    let state = STRANGERS.with_borrow_mut(|strangers| {
+        if let Some(state) = strangers.get(id.as_str()) {
             return Rc::clone(state);
         }
         let state = Rc::new(EventState {
             id: id.clone(),
             gate: Copied::default(),
             room: Copied::default(),
-            draw: RefCell::new(None),
-            batches: RefCell::new(Recent::new(BATCHES)),
+            records: RefCell::new(Recent::new(RECORDS)),
         });
-        events.insert(id.as_str().to_owned(), Rc::clone(&state));
+        strangers.insert(id.as_str().to_owned(), Rc::clone(&state));
         state
-    })
+    });
+    if state.exists() {
+        STRANGERS.with_borrow_mut(|strangers| strangers.remove(id.as_str()));
+        EVENTS_SEEN.with_borrow_mut(|events| events.insert(id.as_str().to_owned(), Rc::clone(&state)));
+    }
+    state
 }
 
 /// Forgets what is known of an event: an operator of this isolate just changed it.
 pub(crate) fn forget(id: &EventId) {
     EVENTS_SEEN.with_borrow_mut(|events| events.remove(id.as_str()));
+    STRANGERS.with_borrow_mut(|strangers| strangers.remove(id.as_str()));
 }
 
 fn unknown() -> Problem {
@@ -88,56 +104,70 @@ impl EventState {
         &self.id
     }
 
+    /// Whether a Room has said so.
+    fn exists(&self) -> bool {
+        self.gate.kept().is_some() || self.room.kept().is_some()
+    }
+
+    /// Asking for an event that does not exist makes an object of its name; a network does not make them without limit.
+    fn limit_strangers(&self, call: &Call<'_>) -> Result<(), Problem> {
+        if self.exists() { Ok(()) } else { joins::limit_unknown(call) }
+    }
+
     /// The gate's view if it is fresh.
     pub(crate) fn gate_at_hand(&self, now_ms: u64) -> Option<Rc<GateView>> {
         self.gate.at_hand(now_ms)
     }
 
-    /// The gate's view, or none if there is no such event.
-    pub(crate) async fn gate_if_any(&self, env: &Env) -> Result<Option<Rc<GateView>>, Problem> {
+    /// Which routes there are and where the origin is, or none if there is no such event. Holds through an outage of
+    /// the Room: whether a session lives is asked of its lane then.
+    pub(crate) async fn routes_if_any(&self, call: &Call<'_>) -> Result<Option<Rc<GateView>>, Problem> {
+        self.view(call, ROUTES_MAX_AGE_MS).await
+    }
+
+    async fn view(&self, call: &Call<'_>, lasts_ms: u64) -> Result<Option<Rc<GateView>>, Problem> {
         self.gate
-            .obtain(async |asked_at_ms| {
-                let document = self.call(env, async |room| room.gate_document().await).await?;
+            .obtain(lasts_ms, async |asked_at_ms| {
+                self.limit_strangers(call)?;
+                let document = self.call(call.env, async |room| room.gate_document().await).await?;
                 Ok(document.map(|document| Rc::new(GateView::new(document, asked_at_ms))))
             })
             .await
     }
 
-    /// The gate's view.
-    pub(crate) async fn gate(&self, env: &Env) -> Result<Rc<GateView>, Problem> {
-        self.gate_if_any(env).await?.ok_or_else(unknown)
+    /// The gate's view, young enough to admit somebody by.
+    pub(crate) async fn gate(&self, call: &Call<'_>) -> Result<Rc<GateView>, Problem> {
+        self.view(call, ADMIT_MAX_AGE_MS).await?.ok_or_else(unknown)
     }
 
     /// The document every fan polls.
-    pub(crate) async fn room(&self, env: &Env) -> Result<Rc<Prepared>, Problem> {
-        let headers = [
-            ("Content-Type", "application/json"),
-            ("Cache-Control", "public, max-age=1"),
-            ("Access-Control-Allow-Origin", "*"),
-            ("Access-Control-Expose-Headers", "ETag"),
-        ];
-        let room = self.room.obtain(async |_| {
-            let document = self.call(env, async |room| room.document().await).await?;
-            let prepared = document.map(|document| prepare(&document, &headers));
+    pub(crate) async fn room(&self, call: &Call<'_>) -> Result<Rc<Prepared>, Problem> {
+        let room = self.room.obtain(ADMIT_MAX_AGE_MS, async |_| {
+            self.limit_strangers(call)?;
+            let document = self.call(call.env, async |room| room.document().await).await?;
+            let prepared = document.map(|document| prepare(&document));
             Ok(prepared.transpose()?.map(Rc::new))
         });
         room.await?.ok_or_else(unknown)
     }
 
     /// The draw of this incarnation, once it happened.
-    pub(crate) async fn drawn(&self, env: &Env, gate: &GateView) -> Result<Option<Rc<Drawn>>, Problem> {
+    pub(crate) async fn drawn(&self, env: &Env, gate: &GateView) -> Result<Option<Rc<Record>>, Problem> {
         if !gate.document.drawn {
             return Ok(None);
         }
-        if let Some(drawn) = self.draw.borrow().clone().filter(|drawn| drawn.inc == gate.document.inc) {
-            return Ok(Some(drawn));
-        }
-        let Some(document) = self.call(env, async |room| room.draw().await).await? else { return Ok(None) };
-        let transcript: Transcript = parse(&document)?;
-        let order = Order::of_draw(&transcript).map_err(damaged)?;
-        let drawn = Rc::new(Drawn { inc: transcript.inc, document: immutable(&document)?, order });
-        *self.draw.borrow_mut() = Some(Rc::clone(&drawn));
-        Ok(Some(drawn))
+        let ask = async |_| {
+            let Some(document) = self.call(env, async |room| room.draw().await).await? else {
+                return Ok(None);
+            };
+            let transcript: Transcript = parse(&document)?;
+            if transcript.inc != gate.document.inc {
+                return Ok(None);
+            }
+            let order = Order::of_draw(&transcript).map_err(damaged)?;
+            Ok(Some(Rc::new(Record { document: prepare(&document)?, order })))
+        };
+        self.record(gate, 0, ask).await
     }
 
     /// A closed batch of this incarnation.
@@ -146,20 +176,42 @@ impl EventState {
         env: &Env,
         gate: &GateView,
         n: u32,
-    ) -> Result<Option<Rc<Batch>>, Problem> {
+    ) -> Result<Option<Rc<Record>>, Problem> {
         if n == 0 || n > gate.document.batches {
             return Ok(None);
         }
-        let inc = &gate.document.inc;
-        if let Some(batch) = self.batches.borrow_mut().get(&n).filter(|batch| batch.inc == *inc) {
-            return Ok(Some(Rc::clone(batch)));
+        let ask = async |_| {
+            let document = self.call(env, async |room| room.batch(n).await).await?;
+            let Some(document) = document else { return Ok(None) };
+            let record: BatchRecord = parse(&document)?;
+            let order = Order::of_batch(&record).map_err(damaged)?;
+            Ok(Some(Rc::new(Record { document: prepare(&document)?, order })))
+        };
+        self.record(gate, n, ask).await
+    }
+
+    /// A record of this incarnation: it never changes, so the first copy is the last. One request fetches it.
+    async fn record(
+        &self,
+        gate: &GateView,
+        n: u32,
+        ask: impl AsyncFnOnce(u64) -> Result<Option<Rc<Record>>, Problem>,
+    ) -> Result<Option<Rc<Record>>, Problem> {
+        let copied = {
+            let key = (gate.document.inc.clone(), n);
+            let mut records = self.records.borrow_mut();
+            if let Some(copied) = records.get(&key) {
+                Rc::clone(copied)
+            } else {
+                let copied = Rc::<Copied<Record>>::default();
+                records.insert(key, Rc::clone(&copied));
+                copied
+            }
+        };
+        match copied.kept() {
+            Some(record) => Ok(Some(record)),
+            None => copied.obtain(ADMIT_MAX_AGE_MS, ask).await,
         }
-        let Some(document) = self.call(env, async |room| room.batch(n).await).await? else { return Ok(None) };
-        let record: BatchRecord = parse(&document)?;
-        let order = Order::of_batch(&record).map_err(damaged)?;
-        let batch = Rc::new(Batch { inc: inc.clone(), document: immutable(&document)?, order });
-        self.batches.borrow_mut().insert(n, Rc::clone(&batch));
-        Ok(Some(batch))
     }
 
     /// The position of a place; none while no published record has it.
@@ -173,11 +225,17 @@ impl EventState {
             let drawn = self.drawn(env, gate).await?;
             return Ok(drawn.and_then(|drawn| drawn.order.position(place.lane, place.slot)));
         }
-        for n in place.batch..=gate.document.batches {
-            let batch = self.batch(env, gate, n).await?;
-            if let Some(position) = batch.and_then(|batch| batch.order.position(place.lane, place.slot)) {
+        // Nearly always it is the first; an isolate that knows nothing yet looks through the others faster.
+        let (mut from, mut at_once) = (place.batch, 1);
+        while from <= gate.document.batches {
+            let to = from.saturating_add(at_once - 1).min(gate.document.batches);
+            let batches = try_join_all((from..=to).map(|n| self.batch(env, gate, n))).await?;
+            let positions =
+                batches.iter().flatten().filter_map(|batch| batch.order.position(place.lane, place.slot));
+            if let Some(position) = positions.min() {
                 return Ok(Some(position));
             }
+            (from, at_once) = (to.saturating_add(1), AT_ONCE);
         }
         Ok(None)
     }
@@ -205,19 +263,8 @@ fn damaged(error: impl std::fmt::Display) -> Problem {
     Problem::room_unavailable()
 }
 
-/// A record that never changes.
-fn immutable(document: &Document) -> Result<Prepared, Problem> {
-    let headers = [
-        ("Content-Type", "application/json"),
-        ("Cache-Control", "public, max-age=86400, immutable"),
-        ("Access-Control-Allow-Origin", "*"),
-        ("Access-Control-Expose-Headers", "ETag"),
-    ];
-    prepare(document, &headers)
-}
-
-fn prepare(document: &Document, headers: &[(&str, &str)]) -> Result<Prepared, Problem> {
-    Prepared::new(document.body.as_bytes(), &document.etag, headers).map_err(|thrown| {
+fn prepare(document: &Document) -> Result<Prepared, Problem> {
+    Prepared::new(document.body.as_bytes(), &document.etag, &HEADERS).map_err(|thrown| {
         log("document-unservable", &format!("{thrown:?}"));
         Problem::new(Kind::Internal, "A document of the room could not be prepared.")
     })

@@ -6,7 +6,8 @@ export function forward(request, address, edge, session, bound_ms) {
   // The runtime reads a request where it asks for a description of one: method, headers, body, redirect mode.
   const outgoing = new Request(address, request);
   const { headers } = outgoing;
-  headers.set("Fairgate-Edge", edge);
+  if (edge === undefined) headers.delete("Fairgate-Edge");
+  else headers.set("Fairgate-Edge", edge);
   if (session === undefined) headers.delete("Fairgate-Session");
   else headers.set("Fairgate-Session", session);
   headers.delete("Fairgate-Command");

@@ -1,4 +1,5 @@
-//! What this isolate remembers of joins: places just given, and how often keys and networks tried.
+//! What this isolate remembers of joins: places just given, and how often keys and networks tried, to join or for
+//! events there are none of.
 
 use std::cell::RefCell;
 
@@ -23,6 +24,10 @@ const KEY_REFILL_MS: u64 = 2_000;
 const PREFIX_BURST: u32 = 600;
 const PREFIX_REFILL_MS: u64 = 50;
 
+/// Events that no Room knows, asked for from one network: a page of links to old sales at once, then ten a second.
+const UNKNOWN_BURST: u32 = 200;
+const UNKNOWN_REFILL_MS: u64 = 100;
+
 type Key = (EventId, Thumbprint);
 
 thread_local! {
@@ -31,6 +36,8 @@ thread_local! {
         RefCell::new(RateLimiter::new(KEY_BURST, KEY_REFILL_MS, KEYS));
     static BY_PREFIX: RefCell<RateLimiter<Prefix>> =
         RefCell::new(RateLimiter::new(PREFIX_BURST, PREFIX_REFILL_MS, KEYS));
+    static UNKNOWN: RefCell<RateLimiter<Prefix>> =
+        RefCell::new(RateLimiter::new(UNKNOWN_BURST, UNKNOWN_REFILL_MS, KEYS));
 }
 
 /// A place this isolate has answered with.
@@ -64,12 +71,24 @@ pub(crate) fn forget(event: &EventId, jkt: &Thumbprint) {
 
 /// Limits what a network may try before anything is computed for it.
 pub(crate) fn limit_prefix(call: &Call<'_>) -> Result<(), Problem> {
-    // Without an address there is nobody to count: only a deployment outside Cloudflare has none.
-    let Some(client) = call.request.client(&call.config) else { return Ok(()) };
-    if call.config.local && client.is_loopback() {
-        return Ok(());
-    }
-    BY_PREFIX.with_borrow_mut(|limiter| limiter.take(client.prefix(), call.now.0)).map_err(limited)
+    let Some(prefix) = counted(call) else { return Ok(()) };
+    BY_PREFIX.with_borrow_mut(|limiter| limiter.take(prefix, call.now.0)).map_err(limited)
+}
+
+/// Limits for how many events unknown here a network has a Room asked.
+pub(crate) fn limit_unknown(call: &Call<'_>) -> Result<(), Problem> {
+    let Some(prefix) = counted(call) else { return Ok(()) };
+    UNKNOWN.with_borrow_mut(|limiter| limiter.take(prefix, call.now.0)).map_err(|wait_ms| {
+        Problem::new(Kind::TooManyAttempts, "Too many events that are not known here.")
+            .retry_after(wait_ms.div_ceil(1000).max(1))
+    })
+}
+
+/// The network that is counted. Without an address there is nobody to count: only a deployment outside Cloudflare has
+/// none.
+fn counted(call: &Call<'_>) -> Option<Prefix> {
+    let client = call.request.client(&call.config)?;
+    (!call.config.local || !client.is_loopback()).then(|| client.prefix())
 }
 
 /// Limits how often a key that has proved itself asks its lane for a place.

@@ -35,7 +35,7 @@ extern "C" {
     fn forward_js(
         request: &Request,
         address: &str,
-        edge: &str,
+        edge: Option<&str>,
         session: Option<&str>,
         bound_ms: i32,
     ) -> Result<Promise, JsValue>;
@@ -58,12 +58,18 @@ pub(crate) async fn forward(call: &Call<'_>, base: &str, session: Option<&Sessio
     }
     let address = format!("{base}{}", call.request.target());
     let token = session.map(|session| &*session.token);
-    let secret = &call.config.edge_secret;
+    let secret = secret_for(call, base);
     let answer = answered(forward_js(call.request.raw(), &address, secret, token, TIMEOUT_MS)?).await?;
     match answer.headers().get(COMMAND_HEADER)? {
         None => Ok(answer),
         Some(command) => obey(call, answer, &command, session).await,
     }
+}
+
+/// The deployment's own origin is told that a call came through us. Another one, which an event names, would learn what
+/// to say to the first.
+fn secret_for<'a>(call: &'a Call<'_>, base: &str) -> Option<&'a str> {
+    (base == call.config.origin).then_some(&*call.config.edge_secret)
 }
 
 /// What comes of a request that is on its way, or a problem.
@@ -84,17 +90,30 @@ async fn answered(sent: Promise) -> Result<Response, Problem> {
     Err(failed)
 }
 
-/// A request of our own: the same for everyone, so it carries nothing of a client.
-pub(crate) async fn fetch_copy(call: &Call<'_>, address: &str, encoding: &str) -> Result<Response, Failure> {
+/// A request of our own for what stands at `target` (path and query) of the origin at `base`: the same for everyone, so
+/// it carries nothing of a client. 304 if it is still what `known` names.
+pub(crate) async fn fetch_copy(
+    call: &Call<'_>,
+    base: &str,
+    target: &str,
+    encoding: &str,
+    known: Option<&str>,
+) -> Result<Response, Failure> {
+    let address = format!("{base}{target}");
     let headers = web_sys::Headers::new()?;
-    headers.set(EDGE_HEADER, &call.config.edge_secret)?;
+    if let Some(secret) = secret_for(call, base) {
+        headers.set(EDGE_HEADER, secret)?;
+    }
     headers.set("Accept-Encoding", encoding)?;
+    if let Some(etag) = known {
+        headers.set("If-None-Match", etag)?;
+    }
     let init = web_sys::RequestInit::new();
     init.set_headers(&headers);
     // The bytes stay as the origin compressed them, to be served like that.
     js_sys::Reflect::set(&init, &"encodeResponseBody".into(), &"manual".into())?;
     js_sys::Reflect::set(&init, &"redirect".into(), &"manual".into())?;
-    Ok(answered(send_js(&Request::new_with_str_and_init(address, &init)?, TIMEOUT_MS)?).await?)
+    Ok(answered(send_js(&Request::new_with_str_and_init(&address, &init)?, TIMEOUT_MS)?).await?)
 }
 
 /// A command as the origin writes it.
@@ -139,7 +158,7 @@ async fn obey(call: &Call<'_>, answer: Response, command: &str, session: Option<
 
 /// Ends or prolongs the session at its lane; the prolonged token, if there is one.
 async fn carry_out(call: &Call<'_>, session: &Session, command: Command) -> Result<Option<String>, Problem> {
-    let gate = event_state(&session.claims.aud).gate(call.env).await?;
+    let gate = event_state(&session.claims.aud).gate(call).await?;
     if gate.document.inc != session.claims.inc {
         return Ok(None);
     }

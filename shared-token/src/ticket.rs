@@ -77,3 +77,16 @@ pub fn sign(claims: &Claims, ring: &KeyRing) -> String {
 pub fn verify(token: &str, keys: &KeySet, expected: &Expected<'_>) -> Result<Verified<Claims>, TokenError> {
     jws::verify(token, keys, expected.iss, expected.now, Some(expected.aud), jws::Expiry::Enforced)
 }
+
+/// Verifies a ticket that may have run out: a place lasts until its event closes, which may have been put off since
+/// the ticket was signed.
+///
+/// # Errors
+/// As [`verify`], except [`TokenError::Expired`].
+pub fn verify_even_expired(
+    token: &str,
+    keys: &KeySet,
+    expected: &Expected<'_>,
+) -> Result<Verified<Claims>, TokenError> {
+    jws::verify(token, keys, expected.iss, expected.now, Some(expected.aud), jws::Expiry::Ignored)
+}

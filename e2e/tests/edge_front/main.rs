@@ -26,7 +26,6 @@ pub(crate) struct Place {
     pub(crate) stack: Stack,
     pub(crate) edge: String,
     pub(crate) admin_token: String,
-    pub(crate) edge_secret: String,
     pub(crate) mirror: Mirror,
 }
 
@@ -38,7 +37,6 @@ async fn the_edge_keeps_its_contract() {
     let place = Place {
         edge: info.edge,
         admin_token: info.admin_token,
-        edge_secret: info.edge_secret,
         stack,
         mirror: Mirror::start().await,
     };

@@ -9,32 +9,52 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
+use tokio::sync::Notify;
 
 /// The running mirror.
 pub(crate) struct Mirror {
     pub(crate) address: String,
-    hits: Arc<AtomicU64>,
+    calls: Arc<Calls>,
+}
+
+/// What reached it.
+#[derive(Default)]
+struct Calls {
+    hits: AtomicU64,
+    /// A request with `X-Late` is there, and is answered when told.
+    late: Notify,
+    answer_late: Notify,
 }
 
 impl Mirror {
     pub(crate) async fn start() -> Self {
-        let hits = Arc::new(AtomicU64::new(0));
+        let calls = Arc::<Calls>::default();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let router = Router::new().fallback(answer).with_state(Arc::clone(&hits));
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&calls));
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { address, hits }
+        Self { address, calls }
     }
 
     /// How many requests reached it.
     pub(crate) fn hits(&self) -> u64 {
-        self.hits.load(Ordering::SeqCst)
+        self.calls.hits.load(Ordering::SeqCst)
+    }
+
+    /// Ready when a request that is answered late has arrived.
+    pub(crate) async fn late_arrival(&self) {
+        self.calls.late.notified().await;
+    }
+
+    /// Answers it.
+    pub(crate) fn answer_late(&self) {
+        self.calls.answer_late.notify_one();
     }
 }
 
 /// `X-Answer-…` headers of the request become headers of the answer.
 async fn answer(
-    State(hits): State<Arc<AtomicU64>>,
+    State(calls): State<Arc<Calls>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -44,13 +64,17 @@ async fn answer(
     if uri.path() == "/internal/pressure" {
         return StatusCode::NOT_FOUND.into_response();
     }
-    hits.fetch_add(1, Ordering::SeqCst);
+    let hit = calls.hits.fetch_add(1, Ordering::SeqCst) + 1;
+    if headers.contains_key("x-late") {
+        calls.late.notify_one();
+        calls.answer_late.notified().await;
+    }
     let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
     let sent: Vec<(String, String)> =
         headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
     let seen = json!({
         "method": method.as_str(), "target": uri.to_string(), "headers": sent,
-        "body": String::from_utf8_lossy(&body), "hit": hits.load(Ordering::SeqCst),
+        "body": String::from_utf8_lossy(&body), "hit": hit,
     });
     let mut answer = axum::Json(seen).into_response();
     for (name, value) in &headers {

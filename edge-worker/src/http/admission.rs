@@ -33,7 +33,7 @@ pub(super) async fn ask(call: &Call<'_>, event: &EventId) -> Answer {
         token.ok_or_else(|| Problem::new(Kind::TicketInvalid, "Send `Authorization: DPoP <ticket>`."))?;
     let proof = call.proof_header()?;
     let state = event_state(event);
-    let gate = state.gate(call.env).await?;
+    let gate = state.gate(call).await?;
     let ticket = ticket(call, event, &gate, &token)?;
     // A fan without JavaScript has no key and is admitted by another way.
     let jkt = ticket.cnf.as_ref().map(|cnf| cnf.jkt);

@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use edge_core::gate::{Prefix, RateLimiter, Recent, Rule};
+use edge_core::gate::{ADMIT_MAX_AGE_MS, Copy, Prefix, RateLimiter, Recent, Rule};
 use shared_token::ids::EventId;
 
 use super::gate::{FORWARDED_METHODS, is_preflight};
 use super::prepared::{Prepared, bytes_of};
-use super::{Answer, Call, Failure, cors, gate, not_found};
+use super::{Answer, Call, Failure, cors, gate, not_found, reads_the_same};
 use crate::copied::Copied;
 use crate::events::event_state;
 use crate::origin;
@@ -16,11 +16,14 @@ use crate::problem::{Kind, Problem};
 use crate::sessions::Session;
 use crate::telemetry::{Counter, count};
 
-/// Copies an isolate keeps: maps and layouts of a few events in their formats, and changes since the last versions.
-/// A map of 100,000 seats is about a megabyte compressed, so the worst case stays below half an isolate's memory.
+/// Copies an isolate keeps at least: maps and layouts of a few events in their formats.
 const COPIES: usize = 24;
-/// Longest query that names a copy; longer ones are nobody's honest map.
-const MAX_QUERY: usize = 128;
+/// Changes kept at least, apart from the others: whoever invents versions displaces no map.
+const CHANGES: usize = 64;
+/// Bytes of each kind an isolate keeps at most, together half of its 128 MB. A layout of 100,000 seats has some ten
+/// megabytes as it is and one compressed.
+const COPIES_BYTES: u64 = 48 * 1024 * 1024;
+const CHANGES_BYTES: u64 = 16 * 1024 * 1024;
 /// Cookies of other events' sessions looked at where an address names no event.
 const MAX_SESSIONS: usize = 8;
 /// Callbacks of a payment provider from one network: a burst of retries, then 100 a second.
@@ -32,12 +35,13 @@ type Copies = Recent<String, Rc<Copied<Prepared>>>;
 
 thread_local! {
     static COPIED: RefCell<Copies> = RefCell::new(Recent::new(COPIES));
+    static CHANGED: RefCell<Copies> = RefCell::new(Recent::new(CHANGES));
     static BY_PREFIX: RefCell<RateLimiter<Prefix>> =
         RefCell::new(RateLimiter::new(WEBHOOK_BURST, WEBHOOK_REFILL_MS, WEBHOOK_PREFIXES));
 }
 
 /// Map, layout and changes of an event: the same for everyone, so one fetch a second serves all.
-pub(super) async fn copied(call: &Call<'_>, event: &EventId) -> Answer {
+pub(super) async fn copied(call: &Call<'_>, event: &EventId, what: Copy) -> Answer {
     let method = call.request.method();
     if !matches!(method, "GET" | "HEAD") {
         return gate::pass(call, event).await;
@@ -45,7 +49,7 @@ pub(super) async fn copied(call: &Call<'_>, event: &EventId) -> Answer {
     let state = event_state(event);
     let view = match state.gate_at_hand(call.now.0) {
         Some(view) => Some(view),
-        None => state.gate_if_any(call.env).await?,
+        None => state.routes_if_any(call).await?,
     };
     let base = match &view {
         Some(view) if view.routes.rule(method, call.request.path()) != Rule::Open => {
@@ -54,42 +58,87 @@ pub(super) async fn copied(call: &Call<'_>, event: &EventId) -> Answer {
         Some(view) => view.document.config.origin.as_deref(),
         None => None,
     };
-    serve_copy(call, base.unwrap_or(&call.config.origin)).await
+    serve_copy(call, base.unwrap_or(&call.config.origin), what).await
 }
 
-async fn serve_copy(call: &Call<'_>, base: &str) -> Answer {
-    let query = canonical_query(call.request.query())
-        .ok_or_else(|| Problem::new(Kind::Malformed, "The query of this address is too long."))?;
+async fn serve_copy(call: &Call<'_>, base: &str, what: Copy) -> Answer {
+    if !reads_the_same(call.request.path()) {
+        return Err(not_found());
+    }
+    let query = what.query(call.request.query()).ok_or_else(|| {
+        let detail = "`format` is bin or json, `planes` 1 or 2, `since` a version; each at most once.";
+        Problem::new(Kind::Malformed, detail)
+    })?;
     let encoding = encoding(&call.request.header("Accept-Encoding").unwrap_or_default());
-    let address = format!("{base}{}{query}", call.request.path());
-    let key = format!("{encoding} {address}");
-    let copied = COPIED.with_borrow_mut(|copies| {
-        if let Some(copied) = copies.get(&key) {
-            return Rc::clone(copied);
+    let target = format!("{}{query}", call.request.path());
+    let copied = copy_named(what, format!("{encoding} {base}{target}"));
+    let known = copied.kept();
+    let lasting = known.clone().filter(|copy| copy.is_immutable());
+    let copy = match lasting.or_else(|| copied.at_hand(call.now.0)) {
+        Some(copy) => copy,
+        None => {
+            let ask = async |_| fetch(call, base, &target, encoding, known).await.map(Some);
+            let copy = copied.obtain(ADMIT_MAX_AGE_MS, ask).await?;
+            shed(what);
+            copy.ok_or_else(not_found)?
         }
-        let copied = Rc::<Copied<Prepared>>::default();
-        copies.insert(key, Rc::clone(&copied));
-        copied
-    });
-    let copy = match copied.at_hand(call.now.0) {
-        Some(copy) => Some(copy),
-        None => copied.obtain(async |_| fetch(call, &address, encoding).await.map(Some)).await?,
     };
     count(Counter::CachedAnswers);
-    let copy = copy.ok_or_else(not_found)?;
     let tags = call.request.header("If-None-Match");
     Ok(copy.respond(call.request.method(), tags.as_deref())?)
 }
 
-async fn fetch(call: &Call<'_>, address: &str, encoding: &str) -> Result<Rc<Prepared>, Problem> {
+fn with_copies<T>(what: Copy, act: impl FnOnce(&mut Copies, u64) -> T) -> T {
+    match what {
+        Copy::Changes => CHANGED.with_borrow_mut(|copies| act(copies, CHANGES_BYTES)),
+        Copy::Layout | Copy::Map => COPIED.with_borrow_mut(|copies| act(copies, COPIES_BYTES)),
+    }
+}
+
+fn copy_named(what: Copy, name: String) -> Rc<Copied<Prepared>> {
+    with_copies(what, |copies, _| {
+        if let Some(copied) = copies.get(&name) {
+            return Rc::clone(copied);
+        }
+        let copied = Rc::<Copied<Prepared>>::default();
+        copies.insert(name, Rc::clone(&copied));
+        copied
+    })
+}
+
+/// Forgets copies until the rest fits.
+fn shed(what: Copy) {
+    with_copies(what, |copies, most| {
+        let held = |copies: &Copies| -> u64 {
+            copies.values().filter_map(|copied| copied.kept()).map(|copy| copy.size()).sum()
+        };
+        while held(copies) > most {
+            copies.shed();
+        }
+    });
+}
+
+/// What the origin serves now; the copy `known` if that is still the same.
+async fn fetch(
+    call: &Call<'_>,
+    base: &str,
+    target: &str,
+    encoding: &str,
+    known: Option<Rc<Prepared>>,
+) -> Result<Rc<Prepared>, Problem> {
     let unreadable = |error: wasm_bindgen::JsValue| {
         crate::telemetry::log("origin-copy-unreadable", &format!("{error:?}"));
         Problem::new(Kind::OriginUnreachable, "The booking service's answer broke off.").retry_after(2)
     };
-    let answer = origin::fetch_copy(call, address, encoding).await.map_err(|failure| match failure {
+    let etag = known.as_ref().and_then(|copy| copy.etag());
+    let sent = origin::fetch_copy(call, base, target, encoding, etag).await;
+    let answer = sent.map_err(|failure| match failure {
         Failure::Refused(problem) => problem,
         Failure::Threw(error) => unreadable(error),
     })?;
+    if let (304, Some(known)) = (answer.status(), known) {
+        return Ok(known);
+    }
     if answer.status() >= 500 {
         let detail = "The booking service cannot serve this right now.";
         return Err(Problem::new(Kind::OriginUnreachable, detail).retry_after(2));
@@ -108,24 +157,6 @@ async fn fetch(call: &Call<'_>, address: &str, encoding: &str) -> Result<Rc<Prep
     let etag = header("ETag").unwrap_or_default();
     let body = bytes_of(&answer).await.map_err(unreadable)?;
     Prepared::of(answer.status(), body, &etag, &headers).map(Rc::new).map_err(unreadable)
-}
-
-/// The query as part of a copy's name: only what the origin reads, in one order, so that padding makes no new copies.
-fn canonical_query(query: &str) -> Option<String> {
-    if query.len() > MAX_QUERY {
-        return None;
-    }
-    let mut canonical = String::new();
-    for name in ["format", "planes", "since"] {
-        let value = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
-        if let Some((_, value)) = value {
-            canonical.push(if canonical.is_empty() { '?' } else { '&' });
-            canonical.push_str(name);
-            canonical.push('=');
-            canonical.push_str(value);
-        }
-    }
-    Some(canonical)
 }
 
 /// The best encoding of the two an origin offers.
@@ -159,7 +190,7 @@ pub(super) async fn other(call: &Call<'_>) -> Answer {
         return Err(not_found());
     }
     if path.starts_with("/v1/layouts/") && matches!(call.request.method(), "GET" | "HEAD") {
-        return serve_copy(call, &call.config.origin).await;
+        return serve_copy(call, &call.config.origin, Copy::Layout).await;
     }
     origin::forward(call, &call.config.origin, any_session(call).as_deref()).await
 }
@@ -193,14 +224,6 @@ fn any_session(call: &Call<'_>) -> Option<Rc<Session>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_query_names_a_copy_by_what_the_origin_reads() {
-        assert_eq!(canonical_query("").as_deref(), Some(""));
-        assert_eq!(canonical_query("planes=2&cb=123&format=bin").as_deref(), Some("?format=bin&planes=2"));
-        assert_eq!(canonical_query("since=5&since=6").as_deref(), Some("?since=5"));
-        assert_eq!(canonical_query(&"x".repeat(129)), None);
-    }
 
     #[test]
     fn an_encoding_is_chosen_from_what_is_accepted() {

@@ -32,7 +32,7 @@ pub(super) async fn challenge(call: &Call<'_>, event: &EventId) -> Answer {
     let jkt = call.request.param("jkt").and_then(|text| text.parse::<Thumbprint>().ok());
     let jkt = jkt
         .ok_or_else(|| Problem::new(Kind::Malformed, "`jkt` must be the RFC 7638 thumbprint of your key."))?;
-    let gate = event_state(event).gate(call.env).await?;
+    let gate = event_state(event).gate(call).await?;
     let pow = &gate.document.config.pow;
     let salt = random::bytes()?;
     let expires_at = call.now.seconds().saturating_add(CHALLENGE_SECS);

@@ -13,6 +13,7 @@ use wasm_bindgen::JsValue;
 use super::prepared::Prepared;
 use super::reply::Reply;
 use super::{Answer, Call, cors};
+use crate::clock;
 use crate::events::event_state;
 use crate::gate_view::GateView;
 use crate::origin;
@@ -30,11 +31,15 @@ pub(super) async fn pass(call: &Call<'_>, event: &EventId) -> Answer {
     let state = event_state(event);
     let gate = match state.gate_at_hand(call.now.0) {
         Some(gate) => Some(gate),
-        None => state.gate_if_any(call.env).await?,
+        None => state.routes_if_any(call).await?,
     };
-    // An event only the origin knows has no room, no sessions and nothing to protect.
-    let Some(gate) = gate else { return origin::forward(call, &call.config.origin, None).await };
     let session = presented(call, event);
+    // An event only the origin knows has no room and nothing to protect. It may have had one: a fan who bought then
+    // still reads that order, by a session that ended.
+    let Some(gate) = gate else {
+        let session = session.filter(|_| matches!(call.request.method(), "GET" | "HEAD"));
+        return origin::forward(call, &call.config.origin, session.as_deref()).await;
+    };
     match gate.routes.rule(call.request.method(), call.request.path()) {
         Rule::Open => origin::forward_for(call, &gate, session.as_deref()).await,
         Rule::Session { proof } => {
@@ -72,11 +77,13 @@ pub(super) fn presented(call: &Call<'_>, event: &EventId) -> Option<Rc<Session>>
     })
 }
 
-/// Whether the session's holder is shopping now, by its lane's word of the last half minute.
+/// Whether the session's holder is shopping now, by its lane's word of the last half minute. Now is later than the
+/// request's arrival if the gate's view had to be waited for.
 async fn shops(call: &Call<'_>, gate: &GateView, session: &Session) -> Result<bool, Problem> {
-    match session.standing(gate, call.now.0) {
+    let now_ms = clock::now().0;
+    match session.standing(gate, now_ms) {
         Standing::Shopping => Ok(true),
-        Standing::Confirm => session.confirm(call.env, &call.config, gate, call.now.0).await,
+        Standing::Confirm => session.confirm(call.env, &call.config, gate, now_ms).await,
         Standing::Ended | Standing::Expired => Ok(false),
     }
 }

@@ -6,7 +6,6 @@ use edge_core::gate::{Eta, Outlook, Scene, outlook};
 use edge_core::wire::{Instant, Phase};
 use serde::Serialize;
 use shared_token::ids::EventId;
-use shared_token::jws::TokenError;
 use shared_token::ticket::Claims;
 
 use super::reply::Reply;
@@ -32,7 +31,7 @@ struct Standing {
 pub(super) async fn me(call: &Call<'_>, event: &EventId) -> Answer {
     let token = call.request.credential(&["bearer", "dpop"]).ok_or_else(|| no_ticket("it is missing"))?;
     let state = event_state(event);
-    let gate = state.gate(call.env).await?;
+    let gate = state.gate(call).await?;
     let ticket = ticket(call, event, &gate, &token)?;
     let position = state.position(call.env, &gate, ticket.place).await?;
     let outlook = outlook_of(&gate, position, call.now);
@@ -71,22 +70,20 @@ pub(super) fn outlook_of(gate: &GateView, position: Option<u64>, now: Instant) -
     outlook(&scene, position, now)
 }
 
-/// The ticket presented, if it is one of this event as it stands.
+/// The ticket presented, if it is one of this event as it stands. It counts until the event closes, which may have been
+/// moved since it was signed.
 pub(super) fn ticket(
     call: &Call<'_>,
     event: &EventId,
     gate: &GateView,
     token: &str,
 ) -> Result<Rc<Claims>, Problem> {
-    let ticket =
-        verify_ticket(token, &call.config, event, call.now.seconds()).map_err(|error| match error {
-            TokenError::Expired if gate.document.phase == Phase::Closed => {
-                Problem::new(Kind::RoomClosed, "The sale is over.")
-            }
-            error => no_ticket(error),
-        })?;
+    let ticket = verify_ticket(token, &call.config, event, call.now.seconds()).map_err(no_ticket)?;
     if ticket.inc != gate.document.inc {
         return Err(no_ticket("the event was created anew since"));
+    }
+    if call.now >= gate.document.config.closes_at {
+        return Err(Problem::new(Kind::RoomClosed, "The sale is over."));
     }
     Ok(ticket)
 }

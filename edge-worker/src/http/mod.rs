@@ -25,7 +25,7 @@ mod session;
 
 use std::rc::Rc;
 
-use edge_core::gate::plain_path;
+use edge_core::gate::{Copy, plain_path};
 use edge_core::wire::Instant;
 use shared_token::ids::EventId;
 use wasm_bindgen::JsValue;
@@ -144,7 +144,9 @@ async fn route_event(call: &Call<'_>, event: &EventId, tail: &str) -> Answer {
     match tail {
         "room" => allow(call, "GET, HEAD", async |call| room::room(call, event).await).await,
         "queue/me" => allow(call, "GET, HEAD", async |call| me::me(call, event).await).await,
-        "seatmap" | "layout" | "seatmap/changes" => catalogue::copied(call, event).await,
+        "seatmap" => catalogue::copied(call, event, Copy::Map).await,
+        "seatmap/changes" => catalogue::copied(call, event, Copy::Changes).await,
+        "layout" => catalogue::copied(call, event, Copy::Layout).await,
         "admission" => allow(call, "POST", async |call| admission::ask(call, event).await).await,
         "challenge" => allow(call, "GET, HEAD", async |call| challenge::challenge(call, event).await).await,
         "queue" => allow(call, "POST", async |call| queue::join(call, event).await).await,
@@ -153,7 +155,7 @@ async fn route_event(call: &Call<'_>, event: &EventId, tail: &str) -> Answer {
         "draw" => allow(call, "GET, HEAD", async |call| records::draw(call, event).await).await,
         _ => match tail.strip_prefix("batches/") {
             Some(n) => allow(call, "GET, HEAD", async |call| records::batch(call, event, n).await).await,
-            None if tail.starts_with("layout/") => catalogue::copied(call, event).await,
+            None if tail.starts_with("layout/") => catalogue::copied(call, event, Copy::Layout).await,
             None => gate::pass(call, event).await,
         },
     }

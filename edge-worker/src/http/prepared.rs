@@ -8,6 +8,7 @@ use web_sys::{Headers, Response, ResponseInit};
 #[derive(Debug)]
 pub(crate) struct Prepared {
     etag: String,
+    immutable: bool,
     body: Uint8Array,
     full: ResponseInit,
     not_modified: ResponseInit,
@@ -32,7 +33,25 @@ impl Prepared {
         }
         let validators = headers.iter().filter(|(name, _)| !name.starts_with("Content-"));
         let validators: Vec<(&str, &str)> = validators.copied().collect();
-        Ok(Self { etag: etag.to_owned(), body, full, not_modified: init(304, &validators, etag)? })
+        let forever = |(name, value): &(&str, &str)| *name == "Cache-Control" && value.contains("immutable");
+        let immutable = status == 200 && headers.iter().any(forever);
+        let not_modified = init(304, &validators, etag)?;
+        Ok(Self { etag: etag.to_owned(), immutable, body, full, not_modified })
+    }
+
+    /// Its validator, if it has one.
+    pub(crate) fn etag(&self) -> Option<&str> {
+        (!self.etag.is_empty()).then_some(&*self.etag)
+    }
+
+    /// Whether what stands at its address never changes.
+    pub(crate) fn is_immutable(&self) -> bool {
+        self.immutable
+    }
+
+    /// Bytes it holds.
+    pub(crate) fn size(&self) -> u64 {
+        self.body.byte_length().into()
     }
 
     /// The answer to one request.

@@ -48,12 +48,12 @@ struct Placed<'a> {
 pub(super) async fn join(call: &Call<'_>, event: &EventId) -> Answer {
     let proof = call.proof_header()?;
     joins::limit_prefix(call)?;
-    let body = call.request.json_bytes(BODY_BYTES).await?;
+    let body = call.request.body(BODY_BYTES).await?;
     let body: Body<'_> = serde_json::from_slice(&body)
         .map_err(|error| Problem::new(Kind::Malformed, format!("The body does not fit: {error}.")))?;
     let jkt = Thumbprint::of(&body.jwk);
     let state = event_state(event);
-    let gate = state.gate(call.env).await?;
+    let gate = state.gate(call).await?;
     check_phase(&gate, call.now)?;
     check_work(call, event, &jkt, &body)?;
     call.verify_proof(&proof, None, Some(&jkt))?;

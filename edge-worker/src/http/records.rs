@@ -8,7 +8,7 @@ use crate::problem::{Kind, Problem};
 
 pub(super) async fn draw(call: &Call<'_>, event: &EventId) -> Answer {
     let state = event_state(event);
-    let gate = state.gate(call.env).await?;
+    let gate = state.gate(call).await?;
     let drawn = state.drawn(call.env, &gate).await?;
     let drawn = drawn
         .ok_or_else(|| Problem::new(Kind::NotDrawn, "The line has not been drawn yet.").retry_after(2))?;
@@ -20,7 +20,7 @@ pub(super) async fn batch(call: &Call<'_>, event: &EventId, n: &str) -> Answer {
     let absent = || Problem::new(Kind::NotFound, "There is no such batch, or it has not been closed yet.");
     let n: u32 = n.parse().map_err(|_| absent())?;
     let state = event_state(event);
-    let gate = state.gate(call.env).await?;
+    let gate = state.gate(call).await?;
     let batch = state.batch(call.env, &gate, n).await?.ok_or_else(absent)?;
     let tags = call.request.header("If-None-Match");
     Ok(batch.document.respond(call.request.method(), tags.as_deref())?)

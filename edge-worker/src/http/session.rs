@@ -25,7 +25,7 @@ struct Entered<'a> {
 pub(super) async fn enter(call: &Call<'_>, event: &EventId) -> Answer {
     let token = call.request.header("X-Admission-Token").ok_or_else(|| unusable("it is missing"))?;
     let proof = call.proof_header()?;
-    let gate = event_state(event).gate(call.env).await?;
+    let gate = event_state(event).gate(call).await?;
     let claims = admission_claims(call, event, &gate, &token)?;
     let jkt = claims.cnf.as_ref().map(|cnf| cnf.jkt);
     let jkt = jkt.ok_or_else(|| Problem::new(Kind::ProofFailed, "This admission token names no key."))?;
@@ -100,7 +100,7 @@ impl Call<'_> {
 }
 
 pub(super) async fn leave(call: &Call<'_>, event: &EventId) -> Answer {
-    let gate = event_state(event).gate(call.env).await?;
+    let gate = event_state(event).gate(call).await?;
     let session = presented(call, event)
         .ok_or_else(|| Problem::new(Kind::AdmissionRequired, "There is no session of this event to end."))?;
     // A session of an earlier incarnation has nothing left to end.

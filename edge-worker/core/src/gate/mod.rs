@@ -1,7 +1,7 @@
 //! What the Worker decides in front of everything else, without I/O.
 //!
 //! Scope: which route a request meets (`routes`), what a client sent that must never break us (`cookies`,
-//! `return_to`, `address`), what an isolate may remember and for how long (`recent`, `rate`, `freshness`), whether a
+//! `return_to`, `address`), what an isolate may remember and for how long (`recent`, `rate`, `freshness`, `copies`), whether a
 //! verified session shops now (`standing`), and how a fan is told to poll (`polling`).
 //!
 //! Not here: signatures and proofs (`shared-token`), requests, responses, clocks. The unit of time is stated by each
@@ -9,6 +9,7 @@
 
 mod address;
 mod cookies;
+mod copies;
 mod freshness;
 mod polling;
 mod rate;
@@ -19,7 +20,8 @@ mod standing;
 
 pub use address::{ClientAddress, Prefix};
 pub use cookies::cookie;
-pub use freshness::{ADMIT_MAX_AGE_MS, Freshness, Use};
+pub use copies::Copy;
+pub use freshness::{ADMIT_MAX_AGE_MS, Freshness, ROUTES_MAX_AGE_MS, Use};
 pub use polling::{Eta, Outlook, Scene, outlook};
 pub use rate::RateLimiter;
 pub use recent::Recent;

@@ -53,6 +53,19 @@ impl<K: Eq + Hash, V> Recent<K, V> {
         self.old.remove(key);
     }
 
+    /// What is remembered, in no order.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.young.values().chain(self.old.values())
+    }
+
+    /// Forgets the keys touched least lately, and everything if those are none.
+    pub fn shed(&mut self) {
+        if self.old.is_empty() {
+            self.young.clear();
+        }
+        self.old.clear();
+    }
+
     /// Number of keys held.
     pub fn len(&self) -> usize {
         self.young.len() + self.old.len()
@@ -94,6 +107,21 @@ mod tests {
         recent.remove(&1);
         assert_eq!(recent.get(&1), None);
         assert!(!recent.is_empty());
+    }
+
+    #[test]
+    fn shedding_keeps_what_was_touched_and_ends_with_nothing() {
+        let mut recent = Recent::new(2);
+        for key in 0..4 {
+            recent.insert(key, key);
+        }
+        assert_eq!(recent.values().count(), 4);
+        recent.shed();
+        let mut kept: Vec<i32> = recent.values().copied().collect();
+        kept.sort_unstable();
+        assert_eq!(kept, [2, 3]);
+        recent.shed();
+        assert!(recent.is_empty());
     }
 
     proptest! {
