@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use tokio::time::{Instant, sleep};
 
 use super::{Part, StackError, state::write_private};
@@ -39,7 +39,13 @@ impl Recorded {
 
     /// Whether that very process still runs.
     pub(super) fn is_alive(&self) -> bool {
-        start_time(self.pid).is_some_and(|started| started == self.started)
+        match seen(self.pid) {
+            Some(seen) if seen.started == self.started && seen.zombie => {
+                reap(self.pid);
+                false
+            }
+            seen => seen.is_some_and(|seen| seen.started == self.started),
+        }
     }
 
     /// Sends `signal` if that very process still runs.
@@ -58,7 +64,7 @@ impl Recorded {
         entries
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
             .filter(|pid| parent_of(*pid) == Some(self.pid))
-            .filter_map(|pid| Some(Self { pid, started: start_time(pid)? }))
+            .filter_map(|pid| Some(Self { pid, started: seen(pid)?.started }))
             .collect()
     }
 
@@ -101,7 +107,7 @@ pub(super) fn spawn(dir: &Path, part: Part, command: &mut Command) -> Result<Rec
         .spawn()
         .map_err(StackError::at(program))?;
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
-    let recorded = Recorded { pid, started: start_time(pid).unwrap_or_default() };
+    let recorded = Recorded { pid, started: seen(pid).map(|seen| seen.started).unwrap_or_default() };
     write_private(&pid_file(dir, part), &format!("{pid} {}\n", recorded.started))?;
     Ok(recorded)
 }
@@ -138,18 +144,33 @@ pub(super) fn tail(log: &Path) -> String {
     lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }
 
-/// The start time of a live process, in whatever unit the system counts; `None` when it is gone or a zombie.
-fn start_time(pid: i32) -> Option<String> {
+/// A process as the system shows it.
+struct Seen {
+    /// In whatever unit the system counts; together with the id it names one process.
+    started: String,
+    /// Dead, but its parent has not asked how it ended.
+    zombie: bool,
+}
+
+fn seen(pid: i32) -> Option<Seen> {
     if Path::new("/proc/self/stat").exists() {
         let fields = stat_fields(pid)?;
         // proc(5): after the name come state (3rd field), parent (4th) … and the start time (22nd).
-        (fields.first()? != "Z").then(|| fields.get(19).cloned()).flatten()
+        Some(Seen { started: fields.get(19)?.clone(), zombie: fields.first()? == "Z" })
     } else {
-        let output = Command::new("ps").args(["-o", "lstart=", "-p", &pid.to_string()]).output().ok()?;
+        let output =
+            Command::new("ps").args(["-o", "stat=,lstart=", "-p", &pid.to_string()]).output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
-        let started = text.split_whitespace().collect::<Vec<_>>().join("-");
-        (!started.is_empty()).then_some(started)
+        let mut words = text.split_whitespace();
+        let zombie = words.next()?.starts_with('Z');
+        Some(Seen { started: words.collect::<Vec<_>>().join("-"), zombie })
     }
+}
+
+/// Asks how a child ended. Until then the kernel keeps its id, and a new Postgres would take the dead one for alive.
+fn reap(pid: i32) {
+    // A stack started by an earlier command is nobody's child here; the system's first process has asked already.
+    let _not_ours = Pid::from_raw(pid).map(|pid| waitpid(Some(pid), WaitOptions::NOHANG));
 }
 
 fn parent_of(pid: i32) -> Option<i32> {
