@@ -34,12 +34,8 @@ async fn the_edge_keeps_its_contract() {
     let options = Options { sale: None, ..Options::for_test("edge-front") };
     let stack = Stack::up(options).await.unwrap();
     let info = stack.info();
-    let place = Place {
-        edge: info.edge,
-        admin_token: info.admin_token,
-        stack,
-        mirror: Mirror::start().await,
-    };
+    let place =
+        Place { edge: info.edge, admin_token: info.admin_token, stack, mirror: Mirror::start().await };
     pages::group(&place).await;
     operators::group(&place).await;
     joining::group(&place).await;
