@@ -8,9 +8,10 @@ use serde_json::Value;
 const SEATS: u64 = 8897;
 
 async fn json(request: reqwest::RequestBuilder) -> (u16, Value) {
-    let answer = request.send().await.unwrap();
-    let status = answer.status().as_u16();
-    (status, answer.json().await.unwrap_or(Value::Null))
+    match request.send().await {
+        Ok(answer) => (answer.status().as_u16(), answer.json().await.unwrap_or(Value::Null)),
+        Err(error) => (0, Value::String(error.to_string())),
+    }
 }
 
 #[tokio::test]
