@@ -131,8 +131,10 @@ impl Script {
         let Some(meta) = self.words.get(3) else { return Ok(f64::NAN) };
         let copy = |key: &str| key.replacen("{ev:", "{ev:bench-", 1);
         let generation = self.words.get(3 + count).map_or("1", String::as_str);
-        let fill = ["HSET", &copy(meta), "gen", generation, "ready", "1", "seq", "1"];
-        run(Command::new("redis-cli").args(["-u", redis]).args(fill)).await?;
+        // Only where it is absent: the copy's log goes on from round to round, and so must its sequence.
+        for (field, value) in [("gen", generation), ("ready", "1"), ("seq", "1")] {
+            run(Command::new("redis-cli").args(["-u", redis, "HSETNX", &copy(meta), field, value])).await?;
+        }
         // Keys 1 to 8 are the event's; the rest belong to the one hold.
         let words = self.words.iter().enumerate().map(|(at, word)| match at.checked_sub(3) {
             Some(key) if key < 8 => copy(word),
